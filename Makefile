@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation detection bench bench-kind bench-migration bench-discovery bench-election skew soak survey reports site picture fuzz mutate-bundles lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation detection bench bench-kind bench-migration bench-discovery bench-election bench-stops skew soak survey reports site picture fuzz mutate-bundles lint generate clean
 
 all: build
 
@@ -119,6 +119,14 @@ bench-election: KUBERNETES ?= v1.36.3
 bench-election: build
 	$(GO) run ./hack/binaries $(KUBERNETES)
 	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/benchelection -n $(or $(N),50) -real $(or $(REAL),10) -rest $(or $(REST),5m) -kubernetes $(KUBERNETES) -report "$(or $(REPORT),reports/benchmarks/election.md)"
+
+## bench-stops: leading controller managers that are stopped in order, N (50) times, with and
+## without release of the Lease on exit (KEP-5366), of the reference and Kubernetes, into
+## reports/benchmarks/stops.md; PLANES="v1.36.3 v1.36.3+release" measures only those and keeps
+## the others, +coordinated behind a name has a coordinator elect, REPORT is the file
+bench-stops: build
+	$(GO) run ./hack/binaries v1.36.3 v1.37.1
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" $(GO) run ./hack/benchelection -stops $(or $(N),50) $(if $(PLANES),-planes "$(PLANES)") -report "$(or $(REPORT),reports/benchmarks/stops.md)"
 
 ## skew: how likely a leader is newer than an API server while members are replaced one
 ## by one, enumerated; RUNS=N also plays each case N times; into reports/skew.md

@@ -6,12 +6,17 @@
 // three members on this machine, one after the other in one run.
 //
 //	go run ./hack/benchelection -n 50 -real 10 -report reports/benchmarks/election.md
+//	go run ./hack/benchelection -stops 50 -report reports/benchmarks/stops.md
+//
+// With -stops it measures nothing but stops of the leading controller manager in order, with
+// and without release of the Lease on exit (KEP-5366).
 //
 // Everything is seen from outside, by watches of Leases and candidates through the API
 // servers of all members; what is seen first counts.
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -37,6 +42,8 @@ type options struct {
 	planes  string
 	report  string
 	seed    uint64
+	// stops are how often the leader is stopped in order; 0 measures everything else.
+	stops int
 }
 
 func main() {
@@ -46,18 +53,28 @@ func main() {
 	flag.IntVar(&o.atOnce, "at-once", 10, "how many of the first repetitions run at a time")
 	flag.DurationVar(&o.rest, "rest", 5*time.Minute, "how long writes at rest are counted; candidates renew every five minutes")
 	flag.StringVar(&o.release, "kubernetes", "v1.36.3", "release of Kubernetes to compare with; `make binaries` builds it")
-	flag.StringVar(&o.planes, "planes", strings.Join(names, " "), "what to measure, with spaces between them")
+	flag.StringVar(&o.planes, "planes", "", "what to measure, with spaces between them (default all)")
 	flag.StringVar(&o.report, "report", "", "file to write the tables to (default standard output)")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the moments at which things are done")
+	flag.IntVar(&o.stops, "stops", 0, "measure nothing but so many stops of the leading controller manager in order, in each of -planes")
 	flag.Parse()
-	if flag.NArg() > 0 || o.n < 1 || o.real < 1 || o.atOnce < 1 || o.rest <= 0 {
+	all := names
+	if o.stops > 0 {
+		all = stopColumns
+	}
+	o.planes = cmp.Or(o.planes, strings.Join(all, " "))
+	if flag.NArg() > 0 || o.n < 1 || o.real < 1 || o.atOnce < 1 || o.rest <= 0 || o.stops < 0 {
 		fmt.Fprintln(os.Stderr, "benchelection: -n, -real, -at-once and -rest must be positive, and there are no arguments but flags")
 		os.Exit(exit.CouldNotRun)
 	}
 	bench.Silence()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := measureAll(ctx, o); err != nil {
+	do := measureAll
+	if o.stops > 0 {
+		do = stopAll
+	}
+	if err := do(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "benchelection:", err)
 		os.Exit(exit.CouldNotRun)
 	}

@@ -42,7 +42,9 @@ type standing struct {
 
 // action is one action of a leader that leaves evidence of acting.
 type action struct {
-	at            time.Time
+	at time.Time
+	// revision is etcd's of the write.
+	revision      uint64
 	lease, holder string
 }
 
@@ -60,6 +62,8 @@ type observer struct {
 	// started is when the process of a component was started last that runs, by member
 	// and component.
 	started map[string]time.Time
+	// ended is when the process of a component ended last, by member and component.
+	ended map[string]time.Time
 	// moved is when something was seen last that is part of an election.
 	moved time.Time
 	// changed is closed when anything is seen, and replaced.
@@ -69,7 +73,7 @@ type observer struct {
 func newObserver(coordinated bool) *observer {
 	return &observer{
 		coordinated: coordinated, latest: map[string]uint64{}, tales: map[string]*tale{}, candidates: map[string]standing{},
-		started: map[string]time.Time{}, moved: time.Now(), changed: make(chan struct{}),
+		started: map[string]time.Time{}, ended: map[string]time.Time{}, moved: time.Now(), changed: make(chan struct{}),
 	}
 }
 
@@ -114,6 +118,7 @@ func (l *observer) processChanged(c cluster.Change) {
 		l.started[key] = time.Now()
 	case history.ProcessExited:
 		delete(l.started, key)
+		l.ended[key] = time.Now()
 	}
 }
 
@@ -132,7 +137,8 @@ func (l *observer) take(obj any, gone bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.newer(fmt.Sprintf("%T %s", obj, object.GetName()), object.GetResourceVersion()) {
+	version, newer := l.newer(fmt.Sprintf("%T %s", obj, object.GetName()), object.GetResourceVersion())
+	if !newer {
 		return
 	}
 	defer l.tell()
@@ -146,19 +152,19 @@ func (l *observer) take(obj any, gone bool) {
 	case *corev1.ConfigMap:
 		var acted history.LeaderAction
 		if raw := o.Annotations[observe.LeaderActionAnnotation]; !gone && json.Unmarshal([]byte(raw), &acted) == nil {
-			l.actions = append(l.actions, action{now, strings.TrimPrefix(acted.Lease, namespace+"/"), acted.Holder})
+			l.actions = append(l.actions, action{now, version, strings.TrimPrefix(acted.Lease, namespace+"/"), acted.Holder})
 		}
 	}
 }
 
-// newer is whether this version of an object has not been seen; l.mu is held.
-func (l *observer) newer(key, version string) bool {
+// newer is the version of an object, and whether it has not been seen; l.mu is held.
+func (l *observer) newer(key, version string) (uint64, bool) {
 	n, err := strconv.ParseUint(version, 10, 64)
 	if err != nil || n <= l.latest[key] {
-		return false
+		return 0, false
 	}
 	l.latest[key] = n
-	return true
+	return n, true
 }
 
 func (l *observer) takeLease(now time.Time, o *coordinationv1.Lease, gone bool) {

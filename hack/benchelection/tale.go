@@ -22,6 +22,8 @@ type reign struct {
 	named, began time.Time
 	// renewals are how often it was seen to renew, the first included.
 	renewals int
+	// left is when the Lease was first seen without this holder; zero means not yet.
+	left time.Time
 	// renewed is the last renewal, and expires when the Lease ends without another one,
 	// both by the writer's clock, which is this machine's.
 	renewed, expires time.Time
@@ -39,11 +41,14 @@ type tale struct {
 
 // take adds what was seen next.
 func (t *tale) take(m moment) {
+	now := t.now()
+	if now != nil && now.holder != m.holder {
+		now.left = m.at
+	}
 	if m.holder == "" {
 		t.held = false
 		return
 	}
-	now := t.now()
 	switch {
 	case now == nil || now.holder != m.holder:
 		now = &reign{holder: m.holder, named: m.at, renewed: m.renewed}
@@ -85,4 +90,14 @@ func (t *tale) next(after time.Time, not string) *reign {
 		}
 	}
 	return nil
+}
+
+// left is when a holder was last seen to have the Lease no more; zero if it was not.
+func (t *tale) left(holder string) (at time.Time) {
+	for _, r := range t.reigns {
+		if r.holder == holder && r.left.After(at) {
+			at = r.left
+		}
+	}
+	return at
 }

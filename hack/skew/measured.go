@@ -93,17 +93,3 @@ func (c *cell) at(share float64) time.Duration {
 	i := max(int(math.Ceil(share*float64(len(sorted))))-1, 0)
 	return time.Duration(sorted[i]) * time.Millisecond
 }
-
-// z is the quantile of the normal distribution that leaves 5 % outside.
-const z = 1.959964
-
-// interval is Wilson's confidence interval of a share, at 95 %.
-func interval(hits, n int) (low, high float64) {
-	if n == 0 {
-		return 0, 1
-	}
-	p, total := float64(hits)/float64(n), float64(n)
-	middle := (p + z*z/(2*total)) / (1 + z*z/total)
-	half := z / (1 + z*z/total) * math.Sqrt(p*(1-p)/total+z*z/(4*total*total))
-	return max(middle-half, 0), min(middle+half, 1)
-}

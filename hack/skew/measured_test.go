@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,19 +10,6 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	suite "github.com/evenkeel/evenkeel/pkg/scenario"
 )
-
-// Wilson's interval of 8 of 30, as its formula gives it.
-func TestInterval(t *testing.T) {
-	for _, tc := range []struct {
-		hits, n   int
-		low, high float64
-	}{{8, 30, 0.1418, 0.4445}, {0, 30, 0, 0.1135}, {30, 30, 0.8865, 1}, {0, 0, 0, 1}} {
-		low, high := interval(tc.hits, tc.n)
-		if math.Abs(low-tc.low) > 0.0005 || math.Abs(high-tc.high) > 0.0005 {
-			t.Errorf("%d of %d: %.4f to %.4f, want %.4f to %.4f", tc.hits, tc.n, low, high, tc.low, tc.high)
-		}
-	}
-}
 
 func TestMeasured(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "skew.yaml")

@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"strings"
 	"time"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
 )
 
 // sizes are the numbers of members of the control planes that are enumerated.
@@ -140,6 +142,6 @@ func counted(hits, n int) string {
 	if n == 0 {
 		return "–"
 	}
-	low, high := interval(hits, n)
+	low, high := bench.Share(hits, n)
 	return fmt.Sprintf("%d, %.0f %% (%.0f–%.0f %%)", hits, 100*float64(hits)/float64(n), 100*low, 100*high)
 }

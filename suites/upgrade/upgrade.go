@@ -13,6 +13,7 @@ var (
 	_ = play.Scenario("window-leaders.yaml")
 	_ = play.Scenario("window-migrations.yaml")
 	_ = play.Scenario("window-refused.yaml")
+	_ = play.Scenario("window-back.yaml")
 	_ = play.Scenario("window-stopped.yaml")
 	_ = play.Scenario("window-stopped-uncoordinated.yaml")
 )
