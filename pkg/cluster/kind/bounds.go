@@ -15,6 +15,9 @@ const (
 	// readyBound is how long a component may take from its start until it is
 	// ready: the kubelet has to notice the static Pod and make its sandbox first.
 	readyBound = 4 * time.Minute
+	// trialBound is how long a program may take that is started with versions which it has to
+	// refuse. One that looks at them first takes a few seconds, with its container.
+	trialBound = time.Minute
 	// mirrorBound is how long a kubelet may take to tell of the static Pods of its node,
 	// once its API server is ready; it tries again every half a minute at the most.
 	mirrorBound = 2 * time.Minute
