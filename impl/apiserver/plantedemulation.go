@@ -30,6 +30,12 @@ func plantEmulation(r release.Release, d defects.Set) release.Release {
 	if !ok {
 		return r
 	}
+	if d.Has(defects.EV06SaysAsBinary) {
+		binary, _ := release.Lookup(r.Name) // it was found for own
+		r = r.Changed(release.MigrationGroup, release.Migrations, func(migrations *release.Resource) {
+			migrations.Encoding = binary.Migrations().Encoding // defect: EV-06-says-as-its-binary
+		})
+	}
 	return r.Changed(own.Group, own.Resource, func(ballasts *release.Resource) {
 		if d.Has(defects.EV02HidesRemoved) {
 			ballasts.Served = own.Served // defect: EV-02-hides-removed

@@ -34,6 +34,9 @@ func TestPlantEmulation_ChangesOnlyWhatEmulates(t *testing.T) {
 	if got := plantEmulation(emulating(t, "1.3", "1.1"), defects.Of(defects.EV02HostsNewer)).Ballasts().Served; !slices.Contains(got, release.V1) || !slices.Contains(got, release.V1alpha1) || len(got) != 3 {
 		t.Errorf("it serves %v", got)
 	}
+	if got := plantEmulation(emulating(t, "1.3", "1.2"), defects.Of(defects.EV06SaysAsBinary)); got.Migrations().Encoding != release.V1 || got.Ballasts().Encoding != release.V1beta1 {
+		t.Errorf("it stores %+v", got)
+	}
 	r := emulating(t, "1.3", "1.2")
 	if got := plantEmulation(r, nil); !reflect.DeepEqual(got, r) {
 		t.Errorf("without a defect %+v became %+v", r, got)

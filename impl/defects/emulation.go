@@ -9,6 +9,7 @@ const (
 	EV04RefusesRaised    ID = "EV-04-refuses-when-raised"
 	EV05BinaryFirst      ID = "EV-05-binary-first"
 	EV06StoresAsBinary   ID = "EV-06-stores-as-its-binary"
+	EV06SaysAsBinary     ID = "EV-06-says-as-its-binary"
 	EV07FollowsTheFirst  ID = "EV-07-follows-the-first"
 	EV08TakesAny         ID = "EV-08-takes-any-version"
 )
@@ -21,6 +22,7 @@ var emulationCatalog = []Defect{
 	{EV04RefusesRaised, "EV-04", inAPIServer, "an API server that follows on one with the same binary and another behavior refuses to write ballasts"},
 	{EV05BinaryFirst, "EV-05", inAPIServer, "the coordinator compares the binaries of candidates first, and then what they emulate"},
 	{EV06StoresAsBinary, "EV-06", inAPIServer, "an API server that emulates another release stores ballasts in the version of its binary, and says so"},
+	{EV06SaysAsBinary, "EV-06", inAPIServer, "an API server that emulates another release says of migrations, of which there are none, that it stores them in the version of its binary"},
 	{EV07FollowsTheFirst, "EV-07", inManager, "a migration begins when the first server has announced another version than the others, and goes by that one"},
 	{EV08TakesAny, "EV-08", inAPIServer, "an API server that cannot emulate what it is told to emulates nothing, and goes on"},
 }

@@ -95,6 +95,9 @@ func (r Release) GitVersion() string {
 // Ballasts is the release's treatment of the ballasts resource.
 func (r Release) Ballasts() Resource { return r.find(Group, Ballasts) }
 
+// Migrations is the release's treatment of StorageVersionMigrations.
+func (r Release) Migrations() Resource { return r.find(MigrationGroup, Migrations) }
+
 // Aggregated is how an aggregated server of the release treats its ballasts: as the
 // API server does its own.
 func (r Release) Aggregated() Resource {
