@@ -71,6 +71,16 @@ var Emulates = ownOnly("emulated versions", false, "the flags of an external clu
 // ShapesLinks is the ability to cut and delay single links of a member.
 var ShapesLinks = ownOnly("network faults", false, "only whole members of an external cluster can be cut off, and no single link")
 
+// HostsAggregated is the ability of members that run aggregated API servers.
+var HostsAggregated = Ability{Name: "aggregated servers of its own", Lack: func(c Cluster) string {
+	if host, ok := c.(AggregatedHost); ok {
+		if _, ok := host.Aggregated(); ok {
+			return ""
+		}
+	}
+	return "its members run no aggregated servers that store objects"
+}}
+
 // SeesProcesses is the ability to see the processes of all components.
 var SeesProcesses = managed("processes that can be seen", true, MeansProcesses)
 

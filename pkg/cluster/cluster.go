@@ -27,6 +27,8 @@ const (
 	APIServer         Component = "apiserver"
 	ControllerManager Component = "controller-manager"
 	Scheduler         Component = "scheduler"
+	// AggregatedServer is an API server that the member's API server proxies a group to.
+	AggregatedServer Component = "aggregated-apiserver"
 )
 
 // Whole stands for all of a member where Pause, Resume and Paused take a

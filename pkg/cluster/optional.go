@@ -54,6 +54,20 @@ type LoadBalanced interface {
 	BalancerConfig() (config *rest.Config, ok bool)
 }
 
+// AggregatedHost is a Cluster whose members may run an aggregated API server each.
+type AggregatedHost interface {
+	// Aggregated is the API that they host; ok is false where they run none.
+	Aggregated() (api AggregatedAPI, ok bool)
+}
+
+// AggregatedAPI is a resource that aggregated servers of a control plane host and store, and
+// where API servers reach one of them that is ready.
+type AggregatedAPI struct {
+	Group, Resource string
+	Host            string
+	Port            int
+}
+
 // CPUWaiter is a Cluster that sees for how long its processes wait for a CPU.
 type CPUWaiter interface {
 	// WaitedForCPU is how long each running process of a member has waited so far.

@@ -149,6 +149,10 @@ type Settings struct {
 	// hand requests for that on to them (KEP-4020), where the release can. A
 	// scenario with discovery.peers switches it on for its run.
 	PeerDiscovery bool `yaml:"peerDiscovery,omitempty"`
+	// AggregatedServers has each member also run an aggregated API server, which stores
+	// objects in etcd and publishes its storage versions, where the distribution has one. A
+	// scenario with start.aggregatedServers switches it on for its run.
+	AggregatedServers bool `yaml:"aggregatedServers,omitempty"`
 	// APIServerGates are feature gates of the API servers beside those by which the
 	// features under test are on, in the notation of --feature-gates: "A=false,B=true".
 	APIServerGates string `yaml:"apiServerGates,omitempty"`
@@ -285,6 +289,18 @@ const MaxShutdownDelay = time.Minute
 // for each endpoint of its components and one for each link.
 const PortsPerMember = 9
 
+// ports is how many consecutive ports of BasePort so many members take.
+func (s Settings) ports(members int) int {
+	ports, balancers := members*PortsPerMember, 0
+	if members > 1 {
+		balancers++
+	}
+	if s.AggregatedServers {
+		ports, balancers = ports+members, balancers+1
+	}
+	return ports + balancers
+}
+
 // unprivilegedPort is the first port that needs no privilege.
 const unprivilegedPort, lastPort = 1024, 65535
 
@@ -338,10 +354,7 @@ func (s Settings) problems(members int) []string {
 	shorter("leaderElectRenewDeadline", s.LeaderElectRenewDeadline, "leaderElectLeaseDuration", s.LeaderElectLeaseDuration)
 	shorter("leaderElectRetryPeriod", s.LeaderElectRetryPeriod, "leaderElectRenewDeadline", s.LeaderElectRenewDeadline)
 	if s.BasePort != 0 {
-		last := s.BasePort + members*PortsPerMember - 1
-		if members > 1 {
-			last++ // that of the load balancer
-		}
+		last := s.BasePort + s.ports(members) - 1
 		if s.BasePort < unprivilegedPort || last > lastPort {
 			wrong = append(wrong, fmt.Sprintf("spec.settings.basePort %d: the ports %d to %d must lie between %d and %d",
 				s.BasePort, s.BasePort, last, unprivilegedPort, lastPort))

@@ -234,6 +234,7 @@ const (
 	ComponentAPIServer         = "apiserver"
 	ComponentControllerManager = "controller-manager"
 	ComponentScheduler         = "scheduler"
+	ComponentAggregatedServer  = "aggregated-apiserver"
 )
 
 // FeatureStorageVersions is the StorageVersion API as a feature that an API server

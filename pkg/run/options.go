@@ -207,6 +207,9 @@ func (p *plan) fitTopology(ctx context.Context, o Options) error {
 	if err := p.automate(); err != nil {
 		return err
 	}
+	if err := p.aggregate(); err != nil {
+		return err
+	}
 	return p.publishTopology()
 }
 
@@ -338,6 +341,12 @@ func (p *plan) migrateAt(rate float64) error {
 func (p *plan) automate() error {
 	return p.switchOn(&p.topology.Spec.Settings.AutomaticMigration, p.scenario.Start.AutomaticMigration, "automaticMigration", "start.automaticMigration",
 		"counts on the migrations that it asks for")
+}
+
+// aggregate has members run aggregated servers if the scenario has it, and only then.
+func (p *plan) aggregate() error {
+	return p.switchOn(&p.topology.Spec.Settings.AggregatedServers, p.scenario.Start.AggregatedServers, "aggregatedServers", "start.aggregatedServers",
+		"is written for members without an aggregated server")
 }
 
 // focusOfDefects has the requirements judged that the defects break.

@@ -165,37 +165,30 @@ func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggr
 			return err
 		}
 		r.made.note(observe.Call{Version: "v1", Resource: "services", Namespace: namespace, Name: service})
-		err := r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: "services", Namespace: namespace, Body: map[string]any{
-			"apiVersion": "v1", "kind": "Service", "metadata": map[string]any{"name": service, "namespace": namespace},
-			"spec": map[string]any{
-				"type": "ExternalName", "externalName": backend.Host(), "ports": []any{map[string]any{"port": backend.Port(), "protocol": "TCP"}},
-			},
-		}}, http.StatusConflict)
+		err := r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: "services", Namespace: namespace,
+			Body: externalService(service, namespace, backend.Host(), backend.Port())}, http.StatusConflict)
 		if err != nil {
 			return err
 		}
 	}
 	backend.priority = otherPriority(backend.priority)
 	name := faultybackend.Version + "." + backend.Group()
-	err := r.put(ctx, member, serviceGroup, serviceResource, name, map[string]any{
-		"apiVersion": serviceGroup + "/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
-		"spec": map[string]any{
-			"group": backend.Group(), "version": faultybackend.Version, "groupPriorityMinimum": 1000, "versionPriority": backend.priority,
-			"insecureSkipTLSVerify": true,
-			"service":               map[string]any{"name": service, "namespace": namespace, "port": backend.Port()},
-		},
-	}, &history.Definition{Remote: true, Group: backend.Group(), Versions: []string{faultybackend.Version}})
+	err := r.put(ctx, member, serviceGroup, serviceResource, name,
+		registration(backend.Group(), faultybackend.Version, backend.priority, service, namespace, backend.Port()),
+		&history.Definition{Remote: true, Group: backend.Group(), Versions: []string{faultybackend.Version}})
 	backend.defined = backend.defined || err == nil
 	return err
 }
 
+// usualPriority is the versionPriority of an APIService.
+const usualPriority = 15
+
 // otherPriority is one of two priorities, and not the one from before.
 func otherPriority(before int) int {
-	const one, other = 15, 16
-	if before == one {
-		return other
+	if before == usualPriority {
+		return usualPriority + 1
 	}
-	return one
+	return usualPriority
 }
 
 func (r *Runner) undefineBackend(ctx context.Context, member string, backend *aggregated) error {

@@ -120,4 +120,7 @@ type Start struct {
 	// AutomaticMigration has the control plane migrate without a request, as the topology's
 	// settings.automaticMigration has it.
 	AutomaticMigration bool `yaml:"automaticMigration,omitempty"`
+	// AggregatedServers has each member also run an aggregated API server, as the topology's
+	// settings.aggregatedServers has it.
+	AggregatedServers bool `yaml:"aggregatedServers,omitempty"`
 }

@@ -16,7 +16,7 @@ type Target struct {
 func (s *Target) validate() error {
 	err := missing("member", s.Member)
 	switch cluster.Component(s.Component) {
-	case "", cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler:
+	case "", cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler, cluster.AggregatedServer:
 	default:
 		err = errors.Join(err, fmt.Errorf("there is no component %q", s.Component))
 	}

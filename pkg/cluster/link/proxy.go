@@ -56,8 +56,11 @@ func NewProxy(listener net.Listener, dial Dialer, linksOf func(net.Addr) []*Link
 // Start begins to carry what arrives at the listener.
 func (p *Proxy) Start() { p.active.Go(p.accept) }
 
-// URL is where clients reach the proxy.
-func (p *Proxy) URL() string { return "https://" + p.listener.Addr().String() }
+// Address is where clients reach the proxy.
+func (p *Proxy) Address() string { return p.listener.Addr().String() }
+
+// URL is the same as a URL.
+func (p *Proxy) URL() string { return "https://" + p.Address() }
 
 // Stop ends all connections and returns when nothing of the proxy runs.
 func (p *Proxy) Stop() {

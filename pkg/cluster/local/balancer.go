@@ -15,12 +15,16 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/link"
 )
 
-// balancer is a load balancer before the API servers, as users put one there: it gives each
-// connection to the next member that was ready as it asked last, and to another one where
-// that one refuses it. Connections go over the links of the member, like those of any
-// client outside.
+// balancer is a load balancer before servers of the members, as users put one there: it gives
+// each connection to the next member whose server was ready as it asked last, and to another
+// one where that one refuses it.
 type balancer struct {
 	members []*member
+	// ready path of the server of a member, as clients reach it; its address, and the links
+	// that connections to it go over.
+	url     func(*member) string
+	address func(*member) string
+	links   func(*member) func(net.Addr) []*link.Link
 	client  *http.Client
 	proxy   *link.Proxy
 	// checking are the goroutines that ask whether members are ready.
@@ -51,6 +55,18 @@ func (c *local) balance() error {
 	if len(c.members) < 2 {
 		return nil
 	}
+	// Connections go over the links of the member, like those of any client outside.
+	b := &balancer{
+		url:     func(m *member) string { return m.site.clientProxy.URL() },
+		address: func(m *member) string { return m.site.apiserver.Address },
+		links:   (*member).fromOutside,
+	}
+	c.balancer = b
+	return c.startBalancer(b)
+}
+
+// startBalancer opens the port of a load balancer and has it ask who is ready.
+func (c *local) startBalancer(b *balancer) error {
 	listener, err := c.ports.Listen()
 	if err != nil {
 		return err
@@ -59,10 +75,8 @@ func (c *local) balance() error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	b := &balancer{
-		members: c.members, ready: map[*member]bool{}, chosen: map[string]*member{},
-		client: &http.Client{Timeout: balancerCheckBound, Transport: &http.Transport{TLSClientConfig: secured, DisableKeepAlives: true}},
-	}
+	b.members, b.ready, b.chosen = c.members, map[*member]bool{}, map[string]*member{}
+	b.client = &http.Client{Timeout: balancerCheckBound, Transport: &http.Transport{TLSClientConfig: secured, DisableKeepAlives: true}}
 	b.proxy = link.NewProxy(listener, b.dial, b.linksOf)
 	ctx, end := context.WithCancel(c.life)
 	b.end = end
@@ -70,7 +84,6 @@ func (c *local) balance() error {
 		b.checking.Go(func() { b.check(ctx, m) })
 	}
 	b.proxy.Start()
-	c.balancer = b
 	return nil
 }
 
@@ -98,7 +111,7 @@ func (b *balancer) check(ctx context.Context, m *member) {
 }
 
 func (b *balancer) ask(ctx context.Context, m *member) bool {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, m.site.clientProxy.URL()+"/readyz", nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.url(m)+"/readyz", nil)
 	if err != nil {
 		return false
 	}
@@ -128,10 +141,10 @@ func (b *balancer) linksOf(client net.Addr) []*link.Link {
 	defer b.mu.Unlock()
 	m := b.next()
 	b.chosen[client.String()] = m
-	return m.fromOutside()(client)
+	return b.links(m)(client)
 }
 
-// dial reaches the API server of the chosen member, or of the next one that is ready and
+// dial reaches the server of the chosen member, or of the next one that is ready and
 // takes the connection.
 func (b *balancer) dial(ctx context.Context, client *net.TCPConn) (*net.TCPConn, error) {
 	b.mu.Lock()
@@ -143,7 +156,7 @@ func (b *balancer) dial(ctx context.Context, client *net.TCPConn) (*net.TCPConn,
 		if m == nil {
 			break
 		}
-		dialed, err := link.To(m.site.apiserver.Address)(ctx, client)
+		dialed, err := link.To(b.address(m))(ctx, client)
 		if err == nil {
 			return dialed, nil
 		}

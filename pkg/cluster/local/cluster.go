@@ -37,6 +37,8 @@ type local struct {
 	byName  map[string]*member
 	// balancer is nil where there is only one member.
 	balancer *balancer
+	// aggregated is the load balancer before the aggregated servers; nil where there are none.
+	aggregated *balancer
 
 	// life ends with Stop, and all waiting with it.
 	life    context.Context
@@ -56,6 +58,7 @@ var (
 	_ cluster.FeatureGated             = (*local)(nil)
 	_ cluster.AdmissionPolicySupporter = (*local)(nil)
 	_ cluster.CPUWaiter                = (*local)(nil)
+	_ cluster.AggregatedHost           = (*local)(nil)
 )
 
 // Members implements cluster.Cluster.
@@ -138,8 +141,10 @@ func (c *local) Stop(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if c.balancer != nil {
-		c.balancer.stop()
+	for _, b := range []*balancer{c.balancer, c.aggregated} {
+		if b != nil {
+			b.stop()
+		}
 	}
 	for _, m := range c.members {
 		m.site.disconnect()
@@ -163,7 +168,7 @@ func (s *site) disconnect() {
 	if s.keyProxy != nil {
 		s.keyProxy.Stop()
 	}
-	for _, one := range []*port.Slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager, s.scheduler} {
+	for _, one := range []*port.Slot{s.etcdClient, s.etcdPeer, s.apiserver, s.controllerManager, s.scheduler, s.aggregated} {
 		if one != nil {
 			one.Release()
 		}

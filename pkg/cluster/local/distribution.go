@@ -71,6 +71,8 @@ type site struct {
 	etcdClient, etcdPeer, apiserver, controllerManager *port.Slot
 	// scheduler is nil where the distribution has none.
 	scheduler *port.Slot
+	// aggregated is nil where members run no aggregated server.
+	aggregated *port.Slot
 	readyPath func(cluster.Component) string
 	// The links: where the others reach what the slots serve.
 	clientProxy, etcdProxy, peerProxy, componentsProxy *link.Proxy
@@ -82,8 +84,8 @@ type site struct {
 	// etcdPair serves clients and peers; apiserverPair and controllerPair
 	// serve; etcdClientPair is the API server's towards etcd.
 	etcdPair, apiserverPair, etcdClientPair, controllerPair pki.Pair
-	// frontProxyPair is what the API server shows to its peers; empty without peer
-	// discovery.
+	// frontProxyPair is what the API server shows to its peers and to aggregated servers;
+	// empty where there are none.
 	frontProxyPair pki.Pair
 	// controllerKubeconfig leads through the components link.
 	controllerKubeconfig string
@@ -92,6 +94,9 @@ type site struct {
 	controllerClient, schedulerClient pki.Pair
 	schedulerPair                     pki.Pair
 	schedulerKubeconfig               string
+	// aggregatedClient is what the aggregated server is known by to the API server.
+	aggregatedPair, aggregatedClient pki.Pair
+	aggregatedKubeconfig             string
 	// serviceAccountPair signs the tokens of all members' API servers.
 	serviceAccountPair pki.Pair
 	// initialCluster is etcd's list of all peers.

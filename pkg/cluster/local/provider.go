@@ -179,6 +179,9 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 		if err := c.addScheduler(m); err != nil {
 			return err
 		}
+		if err := c.addAggregatedServer(m); err != nil {
+			return err
+		}
 	}
 	for _, m := range c.members {
 		m.site.initialCluster = initialClusterOf(c.sites())
@@ -187,6 +190,9 @@ func (c *local) prepare(topology *cluster.Topology, options cluster.Options, pla
 		}
 	}
 	if err := c.balance(); err != nil {
+		return err
+	}
+	if err := c.balanceAggregated(); err != nil {
 		return err
 	}
 	return c.publish()
@@ -262,7 +268,7 @@ func (c *local) equip(m *member) error {
 		{&s.controllerPair, "controller-manager", c.ca, pki.Subject{Name: "controller-manager-" + m.name, Server: true}},
 		{&s.controllerClient, "controller-manager-client", c.ca, pki.Subject{Name: "system:kube-controller-manager"}},
 	}
-	if s.settings.PeerDiscovery {
+	if s.settings.PeerDiscovery || s.settings.AggregatedServers {
 		all = append(all, wanted{&s.frontProxyPair, "front-proxy", c.frontProxy, pki.Subject{Name: pki.FrontProxy}})
 	}
 	for _, one := range all {

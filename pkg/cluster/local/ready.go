@@ -39,6 +39,8 @@ func (p probe) ask(ctx context.Context, component cluster.Component, s *site) er
 		url = s.controllerManager.URL() + s.readyPath(component)
 	case cluster.Scheduler:
 		url = s.scheduler.URL() + s.readyPath(component)
+	case cluster.AggregatedServer:
+		url = s.aggregated.URL() + s.readyPath(component) + "?verbose"
 	default:
 		return fmt.Errorf("%s cannot be asked whether it is ready", component)
 	}

@@ -12,17 +12,20 @@ import (
 )
 
 // reference is the control plane of this repository as local processes.
-type reference struct{ binary refplane.Binary }
+type reference struct {
+	binary   refplane.Binary
+	settings cluster.Settings
+}
 
 func findReference(ctx context.Context) (distribution, error) {
 	path, err := refplane.Find(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return reference{refplane.Binary{Path: path}}, nil
+	return reference{binary: refplane.Binary{Path: path}}, nil
 }
 
-func (reference) components() []cluster.Component { return refplane.Components }
+func (r reference) components() []cluster.Component { return refplane.ComponentsOf(r.settings) }
 
 // readyPath is the same for all of them.
 func (reference) readyPath(cluster.Component) string { return refplane.ReadyPath }
@@ -35,6 +38,7 @@ func (r reference) configure(topology *cluster.Topology) (distribution, error) {
 	if topology.Spec.Settings.WorkloadMigrator {
 		return nil, errors.New("spec.settings.workloadMigrator cannot be set: the reference runs no workloads, its controller manager migrates by itself")
 	}
+	r.settings = topology.Spec.Settings
 	return r, nil
 }
 
@@ -48,7 +52,7 @@ func (r reference) defects(ctx context.Context) ([]cluster.Defect, error) {
 
 func (r reference) command(component cluster.Component, s *site, release string) (command, error) {
 	off := cluster.FeaturesOf(component, s.off.get())
-	args, err := refplane.Args(component, &refplane.Site{
+	site := &refplane.Site{
 		Cluster: s.cluster, Member: s.member, ServerID: s.serverID, Host: s.member, BindAddress: port.Loopback,
 		DataDir: s.dataDir(), InitialCluster: s.initialCluster,
 		EtcdClientURL: s.etcdClient.URL(), EtcdPeerListenURL: s.etcdPeer.URL(), EtcdPeerURL: s.peerProxy.URL(),
@@ -58,7 +62,11 @@ func (r reference) command(component cluster.Component, s *site, release string)
 		Etcd: files(s.etcdPair), EtcdClient: files(s.etcdClientPair),
 		APIServer: files(s.apiserverPair), ControllerManager: files(s.controllerPair), FrontProxy: files(s.frontProxyPair),
 		Settings: s.settings, Planted: s.planted, Off: off,
-	}, release)
+	}
+	if s.aggregated != nil {
+		site.AggregatedServerPort, site.AggregatedServer, site.AggregatedKubeconfig = s.aggregated.Port(), files(s.aggregatedPair), s.aggregatedKubeconfig
+	}
+	args, err := refplane.Args(component, site, release)
 	return command{path: r.binary.Path, args: args, off: off}, err
 }
 

@@ -18,7 +18,7 @@ func Plant(known []cluster.Defect, ids []string) (map[cluster.Component][]string
 		}
 		for _, host := range known[at].Hosts() {
 			switch host {
-			case cluster.APIServer, cluster.ControllerManager, cluster.Etcd:
+			case cluster.APIServer, cluster.ControllerManager, cluster.Etcd, cluster.AggregatedServer:
 				planted[host] = append(planted[host], id)
 			default:
 				// A defect that no process is started with would look like one

@@ -21,11 +21,26 @@ const Name = "reference"
 // Components of a member, in the order in which they start.
 var Components = []cluster.Component{cluster.Etcd, cluster.APIServer, cluster.ControllerManager}
 
+// ComponentsOf are the components of a member with the settings.
+func ComponentsOf(settings cluster.Settings) []cluster.Component {
+	if !settings.AggregatedServers {
+		return Components
+	}
+	return []cluster.Component{cluster.Etcd, cluster.APIServer, cluster.AggregatedServer, cluster.ControllerManager}
+}
+
+// Aggregated is the API that the aggregated servers of the members host, without where they
+// are.
+var Aggregated = cluster.AggregatedAPI{Group: "aggregated.reference.evenkeel.dev", Resource: "ballasts"}
+
 // ReadyPath is where every component but etcd tells whether it is ready.
 const ReadyPath = "/readyz"
 
 // ServerID is the identity that the API server of a member is given.
 func ServerID(member string) string { return "apiserver-" + member }
+
+// aggregatedServerID is the identity that the aggregated server of a member is given.
+func aggregatedServerID(member string) string { return "aggregated-apiserver-" + member }
 
 // Binary is a refplane.
 type Binary struct{ Path string }

@@ -32,7 +32,7 @@ type Site struct {
 	// EtcdServers is where the API server finds its etcd.
 	EtcdServers string
 
-	APIServerPort, ControllerManagerPort string
+	APIServerPort, ControllerManagerPort, AggregatedServerPort string
 
 	// CAFile has who signs clients and API servers, EtcdCAFile who signs etcd and
 	// its clients, and FrontProxyCAFile who signs proxies that may act for users: another
@@ -40,11 +40,15 @@ type Site struct {
 	CAFile, EtcdCAFile, FrontProxyCAFile string
 	// Etcd serves clients and peers; EtcdClient is the API server's towards etcd.
 	Etcd, EtcdClient, APIServer, ControllerManager Files
-	// FrontProxy is what the API server shows to its peers, and PeerAdvertiseIP where
-	// they reach it if that is not the BindAddress. Both are of use only where the
-	// Settings switch peer discovery on.
+	// FrontProxy is what the API server shows to its peers and to aggregated servers, and
+	// PeerAdvertiseIP where peers reach it if that is not the BindAddress. Both are of use
+	// only where the Settings switch peer discovery or aggregated servers on.
 	FrontProxy      Files
 	PeerAdvertiseIP string
+	// AggregatedServer is the certificate of the aggregated server, and AggregatedKubeconfig
+	// leads it to the API server. Both are of use only where the Settings switch it on.
+	AggregatedServer     Files
+	AggregatedKubeconfig string
 	// Kubeconfig of the controller manager.
 	Kubeconfig string
 
@@ -72,6 +76,8 @@ func Args(component cluster.Component, s *Site, release string) ([]string, error
 		return args, nil
 	case cluster.ControllerManager:
 		return controllerManager(s, release), nil
+	case cluster.AggregatedServer:
+		return aggregatedServer(s, release), nil
 	case cluster.Scheduler, cluster.Whole:
 	}
 	return nil, fmt.Errorf("the reference control plane has no %s", component)
@@ -135,12 +141,37 @@ func apiserver(s *Site, release string) []string {
 	if s.Settings.PeerDiscovery {
 		f.add("peer-ca-file", s.CAFile)
 		f.add("peer-advertise-ip", s.PeerAdvertiseIP)
+		f.trustProxies(s)
+	}
+	if s.Settings.PeerDiscovery || s.Settings.AggregatedServers {
 		f.add("proxy-client-cert-file", s.FrontProxy.Cert)
 		f.add("proxy-client-key-file", s.FrontProxy.Key)
-		f.add("requestheader-client-ca-file", s.FrontProxyCAFile)
-		f.add("requestheader-allowed-names", pki.FrontProxy)
 	}
 	f.repeat("defect", s.Planted[cluster.APIServer])
+	return f
+}
+
+// aggregatedServer stores its objects in the member's etcd, and takes part at the member's
+// API server.
+func aggregatedServer(s *Site, release string) []string {
+	f := flags{"aggregated-apiserver"}
+	f.plays(release)
+	f.add("server-id", aggregatedServerID(s.Member))
+	f.add("hostname", s.Host)
+	f.add("bind-address", s.BindAddress)
+	f.add("secure-port", s.AggregatedServerPort)
+	f.add("etcd-servers", s.EtcdServers)
+	f.add("etcd-cafile", s.EtcdCAFile)
+	f.add("etcd-certfile", s.EtcdClient.Cert)
+	f.add("etcd-keyfile", s.EtcdClient.Key)
+	f.add("client-ca-file", s.CAFile)
+	f.trustProxies(s)
+	f.add("tls-cert-file", s.AggregatedServer.Cert)
+	f.add("tls-private-key-file", s.AggregatedServer.Key)
+	f.add("kubeconfig", s.AggregatedKubeconfig)
+	f.duration("identity-lease-duration", s.Settings.IdentityLeaseDuration)
+	f.duration("identity-lease-renew-interval", s.Settings.IdentityLeaseRenewInterval)
+	f.repeat("defect", s.Planted[cluster.AggregatedServer])
 	return f
 }
 
@@ -185,6 +216,12 @@ func (f *flags) add(name, value string) {
 	if value != "" {
 		*f = append(*f, "--"+name, value)
 	}
+}
+
+// trustProxies has a server believe API servers that act for users.
+func (f *flags) trustProxies(s *Site) {
+	f.add("requestheader-client-ca-file", s.FrontProxyCAFile)
+	f.add("requestheader-allowed-names", pki.FrontProxy)
 }
 
 // plays says which release a component plays, and what it emulates.

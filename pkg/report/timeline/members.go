@@ -83,6 +83,7 @@ func (c *collector) show(ev *history.Event, name string, at *component) {
 // componentNames in words, in the order of the page.
 var componentNames = []struct{ name, words string }{
 	{history.ComponentAPIServer, "API server"},
+	{history.ComponentAggregatedServer, "aggregated server"},
 	{history.ComponentEtcd, "etcd"},
 	{history.ComponentControllerManager, "controllers"},
 	{history.ComponentScheduler, "scheduler"},
