@@ -6,6 +6,7 @@ const (
 	SVM02BothOutcomes        ID = "SVM-02-both-outcomes"
 	SVM03OldCheckpoint       ID = "SVM-03-old-checkpoint"
 	SVM04SkipsSome           ID = "SVM-04-skips-some"
+	SVM04ForgetsUnserved     ID = "SVM-04-forgets-unserved"
 	SVM04LeavesSome          ID = "SVM-04-leaves-some"
 	SVM05Marks               ID = "SVM-05-marks"
 	SVM05Forgets             ID = "SVM-05-forgets"
@@ -40,6 +41,8 @@ const (
 	SVM29HoldsUp             ID = "SVM-29-holds-up"
 	SVM30NeverBegins         ID = "SVM-30-never-begins"
 	SVM31Launches            ID = "SVM-31-launches"
+	SVM32GivesUp             ID = "SVM-32-gives-up"
+	SVM32RefusesAggregated   ID = "SVM-32-refuses-aggregated"
 )
 
 var inControllerManager = []Component{ControllerManager}
@@ -50,6 +53,7 @@ var migrationCatalog = []Defect{
 	{SVM03OldCheckpoint, "SVM-03", inControllerManager, "the checkpoint is the revision of the agreement, however old that is"},
 	{SVM04SkipsSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done"},
 	{SVM04LeavesSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done; storedVersions is left as it is"},
+	{SVM04ForgetsUnserved, "SVM-04", inControllerManager, "an object whose resource no server answers for counts as deleted"},
 	{SVM05Marks, "SVM-05", inControllerManager, "what is migrated gets an annotation"},
 	{SVM05Forgets, "SVM-05", inAPIServer, "the specs of custom resources are not stored in version v1"},
 	{SVM06Restless, "SVM-06", inAPIServer, "every other write of ballasts is stored although it changes nothing"},
@@ -83,4 +87,6 @@ var migrationCatalog = []Defect{
 	{SVM29HoldsUp, "SVM-29", inControllerManager, "a worker that makes no progress does not give way to other resources"},
 	{SVM30NeverBegins, "SVM-30", inControllerManager, "no migration is created automatically"},
 	{SVM31Launches, "SVM-31", inControllerManager, "a worker goes through the objects of a resource that has one version"},
+	{SVM32GivesUp, "SVM-32", inControllerManager, "a migration that has begun fails as soon as no API server offers its resource"},
+	{SVM32RefusesAggregated, "SVM-32", inControllerManager, "a resource of aggregated servers counts as one that cannot be migrated"},
 }

@@ -6,6 +6,8 @@ import (
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Facts are the observed facts about the resource of a migration.
@@ -70,6 +72,12 @@ func Assess(svm *storagemigrationv1.StorageVersionMigration, facts Facts, now ti
 	switch {
 	case !facts.Found && (!facts.Certain || young):
 		return Assessment{Step: Wait, Reason: ReasonAwaitingResource, Message: fmt.Sprintf("No server answers for %s yet.", resource)}
+	case !facts.Found && agreed && waited(svm, now) < OutagePatience:
+		// KEP-2339: the entries of servers that have gone are removed. Those that are there
+		// store the resource, and only the way to them is away, as while an APIService is replaced.
+		return Assessment{Step: Wait, Reason: ReasonAwaitingResource, Message: fmt.Sprintf("Servers store %s, and no API server offers it now.", resource)}
+	case !facts.Found && facts.StorageVersion != nil && Started(svm):
+		return lost(resource.String())
 	case !facts.Found:
 		return Assessment{Step: Fail, Reason: ReasonNotFound, Message: fmt.Sprintf("No server offers %s; check group and plural name of the resource.", resource)}
 	case facts.Target.Migratable() != nil:
@@ -91,6 +99,18 @@ func Assess(svm *storagemigrationv1.StorageVersionMigration, facts Facts, now ti
 		return Assessment{Step: Skip, Reason: ReasonShortCircuited, Message: fmt.Sprintf("%s is the only version of %s, so every object is stored in it.", basis.Version, resource), Basis: basis}
 	}
 	return Assessment{Step: Run, Reason: ReasonRunning, Basis: basis}
+}
+
+// waited is for how long a migration has not run.
+func waited(svm *storagemigrationv1.StorageVersionMigration, now time.Time) time.Duration {
+	c := meta.FindStatusCondition(svm.Status.Conditions, string(storagemigrationv1.MigrationRunning))
+	switch {
+	case c == nil:
+		return now.Sub(svm.CreationTimestamp.Time)
+	case c.Status == metav1.ConditionTrue:
+		return 0
+	}
+	return now.Sub(c.LastTransitionTime.Time)
 }
 
 func lost(resource string) Assessment {

@@ -259,6 +259,14 @@ func TestAssess(t *testing.T) {
 		return Facts{Target: target, Found: true, Certain: true, StorageVersion: sv}
 	}
 	agreed, split := storageVersion("5", "g/v2", "g/v2"), storageVersion("5", "", "g/v1", "g/v2")
+	away := func(sv *apiserverinternalv1alpha1.StorageVersion) Facts {
+		return Facts{Certain: true, StorageVersion: sv}
+	}
+	resting := func(since time.Duration) *storagemigrationv1.StorageVersionMigration {
+		retries := condition(storagemigrationv1.MigrationRunning, metav1.ConditionFalse)
+		retries.LastTransitionTime = metav1.NewTime(start.Add(-since))
+		return svm("m", OutagePatience+time.Hour, retries)
+	}
 	readOnly := facts(agreed)
 	readOnly.Target.Verbs = sets.New("list")
 	ahead := facts(agreed)
@@ -272,6 +280,12 @@ func TestAssess(t *testing.T) {
 	}{
 		{"not served yet", young, Facts{Certain: true}, Wait, ReasonAwaitingResource},
 		{"not served", old, Facts{Certain: true}, Fail, ReasonNotFound},
+		{"away, and servers store it", old, away(agreed), Wait, ReasonAwaitingResource},
+		{"away while it runs", begun, away(agreed), Wait, ReasonAwaitingResource},
+		{"away for a moment", resting(time.Minute), away(agreed), Wait, ReasonAwaitingResource},
+		{"away for too long", resting(OutagePatience), away(agreed), Fail, ReasonNotFound},
+		{"away, and the agreement lost", begun, away(split), Fail, ReasonAgreementLost},
+		{"away with its servers", begun, away(nil), Fail, ReasonNotFound},
 		{"its server is silent", old, Facts{}, Wait, ReasonAwaitingResource},
 		{"read only", young, readOnly, Fail, ReasonNotMigratable},
 		{"not announced yet", young, facts(nil), Wait, ReasonAwaitingAgreement},

@@ -84,12 +84,18 @@ type hosting struct {
 	// custom are the custom resources that the harness defined, with the times in which it
 	// had taken them away.
 	custom map[Resource][]Span
+	// proxied are the groups that the harness had API servers proxy, with the times in which
+	// it had taken the last APIService of the group away; aggregated the resources that any
+	// server said to be of an aggregated server.
+	proxied    map[string][]Span
+	aggregated map[Resource]bool
 }
 
 func newHosting(header history.Header) hosting {
 	s := hosting{
 		looks: map[string][]*Look{}, byKind: map[groupKind]Resource{}, hosted: map[Resource]Hosted{},
 		said: map[Resource]map[string]Hosted{}, written: map[Resource]bool{}, custom: map[Resource][]Span{},
+		proxied: map[string][]Span{}, aggregated: map[Resource]bool{},
 	}
 	for _, x := range header.Writes {
 		r := Resource{x.Group, x.Resource}
@@ -119,6 +125,7 @@ func (s *hosting) observe(ev *history.Event) {
 			s.byKind[groupKind{x.Group, x.Kind}] = r
 		}
 		s.hosted[r] = max(s.hosted[r], how)
+		s.aggregated[r] = s.aggregated[r] || x.Aggregated
 		if s.said[r] == nil {
 			s.said[r] = map[string]Hosted{}
 		}
@@ -126,23 +133,31 @@ func (s *hosting) observe(ev *history.Event) {
 	}
 }
 
-// define notes custom resources that the harness defines or takes away. Also a request
-// without an answer may have come into force.
+// define notes custom resources and group-versions that the harness defines or takes away.
+// Also a request without an answer may have come into force.
 func (s *hosting) define(ev *history.Event) {
-	d, refused := ev.Request.Defines, ev.Request.Code >= 400 && ev.Request.Code < 500
-	if d == nil || d.Remote {
-		return
+	d := ev.Request.Defines
+	switch {
+	case d == nil:
+	case d.Remote:
+		s.proxied[d.Group] = defined(s.proxied[d.Group], ev)
+	default:
+		r := Resource{d.Group, d.Resource}
+		s.custom[r] = defined(s.custom[r], ev)
 	}
-	r := Resource{d.Group, d.Resource}
-	away := s.custom[r]
+}
+
+// defined are the times in which something was away, with what a request did about that.
+func defined(away []Span, ev *history.Event) []Span {
+	refused := ev.Request.Code >= 400 && ev.Request.Code < 500
 	switch n := len(away); {
 	case refused:
 	case ev.Request.Verb == "delete":
-		away = append(away, Span{ev.From, Forever})
+		return append(away, Span{ev.From, Forever})
 	case ev.Request.Verb == "create" && n > 0:
 		away[n-1].End = min(away[n-1].End, ev.From)
 	}
-	s.custom[r] = away
+	return away
 }
 
 // Looks are those at a member's API server, in the order of time.
@@ -150,6 +165,16 @@ func (h *History) Looks(member string) []*Look { return h.hosting.looks[member] 
 
 // Hosted is how a resource is hosted.
 func (h *History) Hosted(r Resource) Hosted { return h.hosting.hosted[r] }
+
+// Aggregated is whether a server said that an aggregated server hosts the resource, and none
+// that it does so itself.
+func (h *History) Aggregated(r Resource) bool {
+	return h.hosting.aggregated[r] && h.hosting.hosted[r] != HostedBuiltIn && !h.Defined(r)
+}
+
+// Unproxied are the times in which the harness had taken away the APIServices by which API
+// servers proxy a group to aggregated servers.
+func (h *History) Unproxied(group string) []Span { return h.hosting.proxied[group] }
 
 // Defined is whether the harness has defined the custom resource.
 func (h *History) Defined(r Resource) bool { _, ok := h.hosting.custom[r]; return ok }

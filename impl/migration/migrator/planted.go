@@ -131,6 +131,12 @@ func (m *Migrator) plantAssessment() {
 		if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && d.Has(defects.EV07FollowsTheFirst) && ahead(facts.StorageVersion) != "" {
 			next.Step = migration.Run // defect: EV-07-follows-the-first
 		}
+		if !facts.Found && migration.Started(svm) && d.Has(defects.SVM32GivesUp) {
+			return migration.Assessment{Step: migration.Fail, Reason: migration.ReasonNotFound, Message: "No server offers the resource any more."} // defect: SVM-32-gives-up
+		}
+		if facts.Target.Origin == migration.Aggregated && d.Has(defects.SVM32RefusesAggregated) {
+			return migration.Assessment{Step: migration.Fail, Reason: migration.ReasonNotMigratable, Message: "The resource is one of an aggregated server."} // defect: SVM-32-refuses-aggregated
+		}
 		if next.Step == migration.Skip && d.Has(defects.SVM31Launches) {
 			next.Step = migration.Run // defect: SVM-31-launches
 		}

@@ -121,6 +121,8 @@ func (p *plantedObjects) answer(resource schema.GroupVersionResource, object *un
 	outcome, _ := migration.Classify(err, resource.GroupResource(), object.GetName())
 	mayPass := outcome == migration.Again || outcome == migration.Broken
 	switch {
+	case outcome == migration.Unserved && p.defects.Has(defects.SVM04ForgetsUnserved):
+		return nil // defect: SVM-04-forgets-unserved
 	case outcome == migration.Gone && p.defects.Has(defects.SVM09FailsOnDeletion):
 		return refusal(resource, err.Error()) // defect: SVM-09-fails-on-deletion
 	case outcome == migration.Again && p.defects.Has(defects.SVM13FailsOnSilence),

@@ -20,8 +20,8 @@ import (
 // one where that one refuses it.
 type balancer struct {
 	members []*member
-	// ready path of the server of a member, as clients reach it; its address, and the links
-	// that connections to it go over.
+	// url is that of a member's server as it is asked whether it is ready, address where it
+	// listens, and links are those that connections to it go over.
 	url     func(*member) string
 	address func(*member) string
 	links   func(*member) func(net.Addr) []*link.Link

@@ -73,7 +73,7 @@ type site struct {
 	scheduler *port.Slot
 	// aggregated is nil where members run no aggregated server.
 	aggregated *port.Slot
-	readyPath func(cluster.Component) string
+	readyPath  func(cluster.Component) string
 	// The links: where the others reach what the slots serve.
 	clientProxy, etcdProxy, peerProxy, componentsProxy *link.Proxy
 	// keyProxy is what connections of the etcdProxy go through while single keys

@@ -25,8 +25,16 @@ func (f *Facts) clock() fact.Signal {
 	return fact.Cached(f.History, key{}, func() fact.Signal { return f.ManagerAble().Warm(int64(controllerStarts())) })
 }
 
-// clock is that of all migrations.
-func (m *Migration) clock() fact.Signal { return m.Facts.clock() }
+// clock is that of all migrations, without the times in which API servers did not proxy the
+// resource to the aggregated servers that host it.
+func (m *Migration) clock() fact.Signal {
+	runs := []fact.Signal{m.Facts.clock()}
+	for _, away := range m.Unproxied(m.Of.Group) {
+		end := fact.Exactly(away.End, 0)
+		runs = append(runs, fact.Not(fact.Between(fact.Exactly(away.Begin, 0), &end)))
+	}
+	return fact.And(runs...)
+}
 
 // lasted is for how long a condition held between two moments: at least, and at most.
 func lasted(holds fact.Signal, from, to fact.Moment) (least, most time.Duration) {

@@ -14,7 +14,7 @@ func KEP() law.KEP { return law.New(begin, laws) }
 var laws = []law.Law[*Facts]{
 	svm01, svm02, svm03, svm04, svm05, svm06, svm07, svm08, svm09, svm10, svm11, svm12, svm13,
 	svm14, svm15, svm16, svm17, svm18, svm19, svm20, svm21, svm22, svm23, svm24, svm25, svm26, svm27,
-	svm28, svm29, svm30, svm31,
+	svm28, svm29, svm30, svm31, svm32,
 }
 
 // The shapes of laws over the facts of migrations: written by hand, of which each subject is

@@ -15,7 +15,7 @@ const automaticSetting = "automaticMigration"
 // servers have agreed on a version in which not all objects are stored (KEP-25, "Beta
 // workflow - Automation").
 var svm30 = law.Deadline[*Facts, *due]{
-	Row:      law.Row{ID: "SVM-30", Sources: []fact.Source{fact.Etcd}, Needs: needs("begun", "custom", "builtIn")},
+	Row:      law.Row{ID: "SVM-30", Sources: []fact.Source{fact.Etcd}, Needs: needs("begun", "custom", "aggregated", "builtIn")},
 	Bound:    "beginsWithin",
 	Over:     (*Facts).due,
 	Describe: func(d *due) law.Entry { return law.Of(d.of.String(), d.When(d.agreed.Stamp)) },
@@ -36,6 +36,8 @@ var svm30 = law.Deadline[*Facts, *due]{
 			return nil
 		case d.custom(d.of):
 			return []string{"begun", "custom"}
+		case m.aggregated():
+			return []string{"begun", "aggregated"}
 		}
 		return []string{"begun", "builtIn"}
 	},

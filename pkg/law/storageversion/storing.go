@@ -34,7 +34,8 @@ type storing struct {
 	tags []string
 }
 
-// storings are all of them, but those by unknown servers.
+// storings are all of them, but those by unknown servers, and those of aggregated servers,
+// which have storage versions of their own.
 func (f *facts) storings() []*storing {
 	type key struct{}
 	type writer struct {
@@ -46,7 +47,7 @@ func (f *facts) storings() []*storing {
 		for _, w := range f.Writes() {
 			r, ok := f.ResourceOfWrite(w)
 			id := f.ServerID(w.Member)
-			if !ok || id == "" {
+			if !ok || id == "" || f.Aggregated(r) {
 				continue
 			}
 			v, by := f.StorageVersion(r.StorageVersionName()), writer{w.Member, r}

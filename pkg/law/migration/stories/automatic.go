@@ -12,6 +12,8 @@ const (
 	// automaticBallasts and automaticCrates are the migrations that the controller creates by itself.
 	automaticBallasts = "reference.evenkeel.dev.ballasts.1"
 	automaticCrates   = "stores.evenkeel.dev.crates.1"
+	// automaticTackle is the one of a resource that an aggregated server stores.
+	automaticTackle = tackleGroup + ".tackles.1"
 	// stuckGroup has a resource that cannot be read for a while.
 	stuckGroup = "buoys.evenkeel.dev"
 )
@@ -27,6 +29,7 @@ func automaticStory() []history.Event {
 	for i := range 12 {
 		v.put(v.Members[i%3], ballast(i))
 	}
+	v.hostTackle(4)
 	v.defineStuck("v1beta1", 1, "v1beta1")
 	v.Store(stuckKey(0), stuckGroup+"/v1beta1", "Buoy", "default/buoy0", history.Stored{Metadata: "buoy", Content: "buoy"})
 	v.create(cp1, "stuck", stuckGroup, "buoys")
@@ -60,6 +63,13 @@ func automaticStory() []history.Event {
 	}
 	v.define("v1", 2, "v1")
 	v.end(automaticCrates, history.MigrationSucceeded)
+	v.announceTackle("v1")
+	v.createByItself(automaticTackle, tackleGroup, tackle.Resource)
+	v.begin(automaticTackle)
+	for i := range 4 {
+		v.rewrite(block(i), tackleGroup+"/v1")
+	}
+	v.end(automaticTackle, history.MigrationSucceeded)
 	v.begin("stuck")
 	v.Advance(200)
 	v.Store(stuckKey(0), stuckGroup+"/v1", "Buoy", "default/buoy0", history.Stored{Metadata: "buoy", Content: "buoy"})
@@ -74,7 +84,7 @@ func automaticStory() []history.Event {
 
 // automaticHeader says that migrations are automatic.
 func automaticHeader() history.Header {
-	h := story.NewHeader()
+	h := aggregatedHeader()
 	h.Topology = &history.Topology{Name: "story", Settings: map[string]string{"automaticMigration": "true"}}
 	return h
 }

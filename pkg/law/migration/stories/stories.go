@@ -18,5 +18,6 @@ func All() []story.Story {
 		story.Base{Name: "resume", Build: resumeStory}.Stories(resumeCases),
 		story.Base{Name: "large", Build: largeStory}.Stories(largeCases),
 		story.Base{Name: "automatic", NewHeader: automaticHeader, Build: automaticStory}.Stories(automaticCases),
+		story.Base{Name: "aggregated", NewHeader: aggregatedHeader, Build: aggregatedStory}.Stories(aggregatedCases),
 	)
 }
