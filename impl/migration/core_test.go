@@ -86,6 +86,36 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
+func TestTargets_TellWhichResourcesShareTheirStorage(t *testing.T) {
+	all := metav1.Verbs{"list", "update"}
+	list := func(version, resource, hash string, verbs metav1.Verbs) *metav1.APIResourceList {
+		return &metav1.APIResourceList{GroupVersion: version, APIResources: []metav1.APIResource{{Name: resource, Verbs: verbs, StorageVersionHash: hash}}}
+	}
+	lists := []*metav1.APIResourceList{
+		list("v1", "events", "", all), list("events.k8s.io/v1", "events", "", all),
+		list("v1beta1", "pods", "", all), list("metrics.k8s.io/v1", "pods", "", metav1.Verbs{"list"}), list("apps/v1", "deployments", "", all),
+	}
+	if got, want := Namesakes(lists), []string{"events.k8s.io/v1", "v1"}; !slices.Equal(got, want) {
+		t.Errorf("namesakes are in %q, want %q", got, want)
+	}
+	targets := Discover([]*metav1.APIResourceList{
+		list("v1", "events", "one", all), list("events.k8s.io/v1", "events", "one", all),
+		list("g/v1", "events", "other", all), list("h/v1", "things", "", all), list("i/v1", "others", "", all),
+	}, nil, nil, nil)
+	events := schema.GroupResource{Resource: "events"}
+	for resource, want := range map[schema.GroupResource][]schema.GroupResource{
+		events: {{Group: "events.k8s.io", Resource: "events"}},
+		{Group: "events.k8s.io", Resource: "events"}: {events},
+		{Group: "g", Resource: "events"}:             nil,
+		{Group: "h", Resource: "things"}:             nil,
+		{Group: "h", Resource: "nothings"}:           nil,
+	} {
+		if got := targets.Sharing(resource); !slices.Equal(got, want) {
+			t.Errorf("%s shares its storage with %v, want %v", resource, got, want)
+		}
+	}
+}
+
 func TestBasis(t *testing.T) {
 	basis, ok := BasisOf(storageVersion("5", "g/v2", "g/v2"))
 	if !ok {

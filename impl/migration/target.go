@@ -32,6 +32,11 @@ type Target struct {
 	Origin  Origin
 	// Verbs that the server offers.
 	Verbs sets.Set[string]
+	// StorageUID is the same for resources of several groups that share their storage; empty
+	// where discovery does not say. KEP-25 has a field of that name in discovery. The
+	// published one is storageVersionHash, which is made of what is stored: of group, version
+	// and kind, which no two resources with storages of their own have in common.
+	StorageUID string
 }
 
 // GVR is where the objects are.
@@ -81,7 +86,7 @@ func Discover(lists []*metav1.APIResourceList, silent []schema.GroupVersion, cus
 				continue // A subresource is stored with its parent.
 			}
 			name := schema.GroupResource{Group: version.Group, Resource: resource.Name}
-			target := Target{Resource: name, Version: version.Version, Origin: BuiltIn, Verbs: sets.New(resource.Verbs...)}
+			target := Target{Resource: name, Version: version.Version, Origin: BuiltIn, Verbs: sets.New(resource.Verbs...), StorageUID: resource.StorageVersionHash}
 			switch {
 			case aggregated.Has(version):
 				target.Origin = Aggregated
@@ -98,6 +103,57 @@ func Discover(lists []*metav1.APIResourceList, silent []schema.GroupVersion, cus
 func (t Targets) Find(resource schema.GroupResource) (target Target, found, certain bool) {
 	target, found = t.known[resource]
 	return target, found, found || !t.silent.Has(resource.Group)
+}
+
+// Sharing are the other resources that are stored where the given one is, by name.
+//
+// KEP-25: discovery tells which resources of different groups share their storage, as
+// deployments of two groups did.
+func (t Targets) Sharing(resource schema.GroupResource) []schema.GroupResource {
+	uid := t.known[resource].StorageUID
+	if uid == "" {
+		return nil
+	}
+	var sharing []schema.GroupResource
+	for other, target := range t.known {
+		if other != resource && target.StorageUID == uid {
+			sharing = append(sharing, other)
+		}
+	}
+	slices.SortFunc(sharing, func(a, b schema.GroupResource) int { return strings.Compare(a.String(), b.String()) })
+	return sharing
+}
+
+// Namesakes are the group-versions of lists with a resource that can be migrated and that
+// another group has by the same name: only such ones may share their storage.
+func Namesakes(lists []*metav1.APIResourceList) []string {
+	groups := map[string]sets.Set[string]{}
+	each := func(do func(list *metav1.APIResourceList, group string, resource *metav1.APIResource)) {
+		for _, list := range lists {
+			version, err := schema.ParseGroupVersion(list.GroupVersion)
+			if err != nil {
+				continue
+			}
+			for i := range list.APIResources {
+				if sets.New(list.APIResources[i].Verbs...).HasAll(neededVerbs...) {
+					do(list, version.Group, &list.APIResources[i])
+				}
+			}
+		}
+	}
+	each(func(_ *metav1.APIResourceList, group string, resource *metav1.APIResource) {
+		if groups[resource.Name] == nil {
+			groups[resource.Name] = sets.New[string]()
+		}
+		groups[resource.Name].Insert(group)
+	})
+	namesakes := sets.New[string]()
+	each(func(list *metav1.APIResourceList, _ string, resource *metav1.APIResource) {
+		if groups[resource.Name].Len() > 1 && resource.StorageVersionHash == "" {
+			namesakes.Insert(list.GroupVersion)
+		}
+	})
+	return sets.List(namesakes)
 }
 
 // All are the targets that can be migrated, by name.

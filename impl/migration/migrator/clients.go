@@ -129,7 +129,31 @@ func served(client discovery.DiscoveryInterface) (lists []*metav1.APIResourceLis
 	case err != nil:
 		return nil, nil, fmt.Errorf("reading discovery: %w", err)
 	}
+	tellStorage(client, lists)
 	return lists, silent, nil
+}
+
+// tellStorage adds to resources with namesakes what tells whether they share their storage,
+// which the aggregated document does not have. Where that cannot be read, each counts as
+// stored by itself: it is migrated by its own StorageVersion, or not at all.
+func tellStorage(client discovery.DiscoveryInterface, lists []*metav1.APIResourceList) {
+	for _, version := range migration.Namesakes(lists) {
+		full, err := client.ServerResourcesForGroupVersion(version)
+		if err != nil {
+			continue
+		}
+		hashes := map[string]string{}
+		for i := range full.APIResources {
+			hashes[full.APIResources[i].Name] = full.APIResources[i].StorageVersionHash
+		}
+		for _, list := range lists {
+			for i := range list.APIResources {
+				if list.GroupVersion == version {
+					list.APIResources[i].StorageVersionHash = hashes[list.APIResources[i].Name]
+				}
+			}
+		}
+	}
 }
 
 // discover reads what is served, and by whom.

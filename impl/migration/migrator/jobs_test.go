@@ -418,7 +418,9 @@ func TestAResourceThatGoesAwayFailsItsJob(t *testing.T) {
 		c.ask("m")
 		defer c.nodes()()
 		defer c.controller(false)()
-		if got := c.ended("m"); got.Reason != migration.ReasonNotFound {
+		c.waits("m")
+		c.retire()
+		if got := c.ended("m"); got.Reason != migration.ReasonNotFound && got.Reason != migration.ReasonAgreementLost {
 			t.Errorf("ended with %+v", got)
 		}
 		c.until("the Job is gone", func() bool { return len(c.allJobs()) == 0 })

@@ -42,6 +42,22 @@ func (v view) definition(resource schema.GroupResource) *migration.Definition {
 	return definitionOf(crd)
 }
 
+// announced is the StorageVersion of a resource, nil if no server has announced it, and its
+// name. Of resources that share their storage, one has it.
+func (v view) announced(resource schema.GroupResource, sharing []schema.GroupResource) (string, *apiserverinternalv1alpha1.StorageVersion) {
+	own := storageversion.Name(resource.Group, resource.Resource)
+	if sv, err := v.versions.Get(own); err == nil {
+		return own, sv
+	}
+	for _, other := range sharing {
+		name := storageversion.Name(other.Group, other.Resource)
+		if sv, err := v.versions.Get(name); err == nil {
+			return name, sv
+		}
+	}
+	return own, nil
+}
+
 func (v view) all() []*storagemigrationv1.StorageVersionMigration {
 	// A lister over everything does not fail.
 	all, _ := v.migrations.List(labels.Everything())
@@ -197,12 +213,10 @@ func (m *Migrator) advance(ctx context.Context, view view, svm *storagemigration
 		return // Its worker looks after it.
 	}
 	resource := migration.ResourceOf(svm)
-	name := storageversion.Name(resource.Group, resource.Resource)
 	facts := migration.Facts{Definition: view.definition(resource)}
 	facts.Target, facts.Found, facts.Certain = m.targets.Find(resource)
-	if sv, err := view.versions.Get(name); err == nil {
-		facts.StorageVersion = sv
-	}
+	name, sv := view.announced(resource, m.targets.Sharing(resource))
+	facts.StorageVersion = sv
 	next := m.decide.assess(svm, facts, m.options.Clock.Now())
 	attempt, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()

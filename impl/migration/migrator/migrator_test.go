@@ -357,6 +357,19 @@ func TestUnknownResourcesFail(t *testing.T) {
 	})
 }
 
+// A resource that shares its storage with one of another group is migrated by the
+// StorageVersion of that one.
+func TestAResourceThatSharesItsStorageIsMigrated(t *testing.T) {
+	inWorld(t, 15, func(t *testing.T, w *world) {
+		w.shared = "old.dev"
+		svm := &storagemigrationv1.StorageVersionMigration{ObjectMeta: metav1.ObjectMeta{Name: "m"}}
+		svm.Spec.Resource = metav1.GroupResource{Group: w.shared, Resource: "widgets"}
+		w.create(svm)
+		defer w.start(Options{})()
+		w.succeeds("m")
+	})
+}
+
 func TestAutomaticMigration(t *testing.T) {
 	inWorld(t, 15, func(t *testing.T, w *world) {
 		defer w.start(Options{Automatic: true})()

@@ -166,13 +166,36 @@ func TestResourceThatWentIsNotTakenForDeletedObjects(t *testing.T) {
 		}
 		w.ask("m")
 		defer w.start(Options{})()
+		// Its servers announce it all the same.
+		w.waits("m")
+		w.retire()
 		if got := w.ended("m"); got.Reason != migration.ReasonNotFound {
 			t.Errorf("ended with %+v, %d left in the old version", got, w.old())
 		}
 	})
 }
 
-// ...and the resource comes back: every object is migrated.
+// ...and the resource comes back, also after long: every object is migrated.
+func TestResourceThatReturnsLateIsMigrated(t *testing.T) {
+	inWorld(t, 35, func(t *testing.T, w *world) {
+		w.before = func(_ context.Context, n int, _ string) error {
+			if n == 15 {
+				w.unserved.Store(true)
+			}
+			if w.unserved.Load() {
+				return notServed
+			}
+			return nil
+		}
+		w.ask("m")
+		defer w.start(Options{})()
+		w.waits("m")
+		w.unserved.Store(false)
+		w.succeeds("m")
+	})
+}
+
+// ...or soon.
 func TestResourceThatReturnsIsMigrated(t *testing.T) {
 	inWorld(t, 35, func(t *testing.T, w *world) {
 		until := time.Time{}

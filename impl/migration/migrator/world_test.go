@@ -65,6 +65,8 @@ type world struct {
 	gadgets map[string]bool
 	// unserved: no server offers widgets.
 	unserved atomic.Bool
+	// shared is another group that widgets are in; empty for none.
+	shared string
 }
 
 type stored struct {
@@ -155,6 +157,22 @@ func storageVersion(revision, agreed string, encodings ...string) *apiserverinte
 func (w *world) announce(sv *apiserverinternalv1alpha1.StorageVersion) {
 	if _, err := w.client.InternalV1alpha1().StorageVersions().Update(context.Background(), sv, metav1.UpdateOptions{}); err != nil {
 		w.t.Error(err)
+	}
+}
+
+// retire has the servers of widgets go, and their entries with them.
+func (w *world) retire() {
+	if err := w.client.InternalV1alpha1().StorageVersions().Delete(context.Background(), svName, metav1.DeleteOptions{}); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// waits wants a migration not to end for longer than an unknown resource may take to appear.
+func (w *world) waits(name string) {
+	w.t.Helper()
+	time.Sleep(10 * migration.UnknownGrace)
+	if svm := w.get(name); migration.Finished(svm) {
+		w.t.Errorf("%s has ended: %+v", name, svm.Status)
 	}
 }
 
@@ -272,6 +290,10 @@ func (w *world) clients() clients {
 		}
 		lists := []*metav1.APIResourceList{{GroupVersion: "test.dev/v2", APIResources: []metav1.APIResource{
 			{Name: "widgets", Verbs: metav1.Verbs{"list", "update"}}, {Name: "gadgets", Verbs: metav1.Verbs{"list", "update"}}}}}
+		if w.shared != "" {
+			lists[0].APIResources[0].StorageVersionHash = "widgets"
+			lists = append(lists, &metav1.APIResourceList{GroupVersion: w.shared + "/v2", APIResources: lists[0].APIResources[:1]})
+		}
 		return migration.Discover(lists, nil, sets.New(widgets), nil), nil
 	}}
 }
