@@ -1,0 +1,67 @@
+package indexedjob
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+)
+
+const (
+	// release of Kubernetes: the one that CI builds for its node image.
+	release = "v1.35.4"
+	// planeBound is how long the control plane may be up, and stopBound how long it may take
+	// to stop.
+	planeBound = 15 * time.Minute
+	stopBound  = 2 * time.Minute
+)
+
+// start brings API servers and the Job controller up, and gives a client without a limit.
+func start(t *testing.T) kubernetes.Interface {
+	t.Helper()
+	topology, err := cluster.LoadTopology(filepath.Join("..", "..", "clusters", "local-3-kubernetes.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	topology.SetRelease(release)
+	topology.Spec.Members = topology.Spec.Members[:1]
+	topology.Spec.Settings.WorkloadMigrator = true // has the local provider start the Job controller
+	// Stopping the cluster must not end with the context of the test.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), planeBound)
+	t.Cleanup(cancel)
+	made, err := providers.All().New(ctx, topology, cluster.Options{Name: "indexedjob", Owner: "test", LogDir: filepath.Join(t.TempDir(), "logs")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stopBound)
+		defer cancel()
+		if err := made.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := made.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	config, err := made.ClientConfig(made.Members()[0].Name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1 // it is the client of a node with hundreds of Pods
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the controller of ServiceAccounts would make, which the local provider does not start.
+	if _, err := client.CoreV1().ServiceAccounts(corev1.NamespaceDefault).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
