@@ -34,9 +34,9 @@ func newConformanceJob() *cobra.Command {
 on a volume or by HTTP PUT to a server. ` + "`evenkeel conformance collect --plan`" + ` makes the report.
 
 The image must have this very evenkeel as ` + "`evenkeel`" + ` in its PATH, and what the topology takes
-beside it. Requests are equal to limits. Only a Pod that ends with the status 3 is played
-again, at most --tries times; a disrupted Pod does not count; a Pod whose line shows a
-requirement broken or stays open fails its index.`,
+beside it. Requests are equal to limits. Only a Pod without a verdict is played again, at
+most --tries times: one that ends with the status 3, or that was killed. A disrupted Pod
+does not count. A Pod whose line shows a requirement broken or stays open fails its index.`,
 		Example: `  evenkeel conformance job --topology theirs.yaml --confidence 95 --rate 10% --image registry.example/evenkeel:v1 --claim bundles --out _out/job
   kubectl apply -f _out/job/job.yaml
   evenkeel conformance collect --plan _out/job/plan.yaml --store /mnt/bundles --out _out/theirs`,

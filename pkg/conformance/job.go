@@ -55,15 +55,17 @@ const (
 	evenkeelUser = 65532
 	// queueLabel is where Kueue finds the queue of a Job.
 	queueLabel = "kueue.x-k8s.io/queue-name"
-	// couldNotRun is the exit status of a Pod that has found nothing: the only one after
-	// which another Pod may do better.
-	couldNotRun = 3
 )
 
+// verdicts are the exit statuses of a Pod whose line has come to one that is no pass. Another
+// Pod would not change it. After any other status, such as 3 or that of a Pod whose node was
+// switched off (137 or 255), there is no verdict, and another Pod may come to one.
+var verdicts = []int32{statusFail, statusOpen}
+
 // Job writes the manifest of an Indexed Job that plays the plan, line by line: a ConfigMap
-// with plan and topology, and the Job. Only a Pod that could not run is played again. A Pod
-// that found a breach, or left a line open after all tries, is not: its index fails. A Pod
-// that was disrupted is played again and does not count.
+// with plan and topology, and the Job. A Pod without a verdict is played again, as often as the
+// plan tries a run. A Pod that found a breach, or left a line open after all tries, is not: its
+// index fails. A Pod that was disrupted is played again and does not count.
 func Job(plan *Plan, o JobOptions) ([]byte, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -149,7 +151,7 @@ func (o JobOptions) job(plan *Plan) (*batchv1.Job, error) {
 					{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
 				}},
 				{Action: batchv1.PodFailurePolicyActionFailIndex, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-					ContainerName: ptr.To(jobContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpNotIn, Values: []int32{couldNotRun},
+					ContainerName: ptr.To(jobContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: verdicts,
 				}},
 			}},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: o.meta().Labels}, Spec: o.pod(resources)},

@@ -26,6 +26,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/conformance/fakerun"
 )
 
+// couldNotRun is the status of a Pod that has no verdict.
+const couldNotRun = 3
+
 func jobOptions(t testing.TB) JobOptions {
 	t.Helper()
 	topology, err := clusters.Read("clusters/local-3.yaml")
@@ -76,7 +79,7 @@ func TestJob_HasAnIndexForEachLine(t *testing.T) {
 	if err != nil || len(read.Lines) != len(plan.Lines) || read.Harness != plan.Harness {
 		t.Errorf("%v, %+v", err, read)
 	}
-	for status, want := range map[int32]batchv1.PodFailurePolicyAction{1: "FailIndex", 2: "FailIndex", 3: "", 137: "FailIndex"} {
+	for status, want := range map[int32]batchv1.PodFailurePolicyAction{1: "FailIndex", 2: "FailIndex", 3: "", 137: "", 255: ""} {
 		if got := actionOn(spec.PodFailurePolicy, status, false); got != want {
 			t.Errorf("after the status %d: %q, want %q", status, got, want)
 		}

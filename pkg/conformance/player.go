@@ -155,15 +155,21 @@ func arguments(plan *Plan, topology string, line Line, dir string) []string {
 	return args
 }
 
-// statusOf is what a run ends with that has this verdict, by the documentation of the
-// command: 0 pass, 1 fail, 2 anything else.
+// The statuses of a run that has a verdict, by the documentation of the command.
+const (
+	statusPass = 0
+	statusFail = 1
+	statusOpen = 2
+)
+
+// statusOf is what a run ends with that has this verdict.
 func statusOf(v check.Verdict) int {
 	switch v {
 	case check.Pass:
-		return 0
+		return statusPass
 	case check.Fail:
-		return 1
+		return statusFail
 	default:
-		return 2
+		return statusOpen
 	}
 }
