@@ -10,7 +10,7 @@ OUT      ?= _out
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS  := -X github.com/evenkeel/evenkeel/pkg/command.version=$(VERSION)
 
-.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind migrate-install mutation detection bench bench-kind bench-migration bench-discovery bench-election bench-stops skew soak survey reports site picture fuzz mutate-bundles lint generate clean
+.PHONY: all build binaries docker docker-down node-images test race e2e e2e-kind e2e-job e2e-job-kind migrate-install mutation detection bench bench-kind bench-migration bench-discovery bench-election bench-stops skew soak survey reports site picture fuzz mutate-bundles lint generate clean
 
 all: build
 
@@ -63,6 +63,19 @@ e2e: build
 e2e-kind: build docker
 	$(GO) run ./hack/nodeimages -next $(or $(RELEASE),v1.35.4)
 	RELEASE="$(RELEASE)" hack/e2e-kind.sh "$(OUT)"
+
+## e2e-job: an Indexed Job of 200 indexes on local API servers of Kubernetes v1.35.4, with a
+## stand-in for the kubelet; builds that release where it is not built
+e2e-job:
+	$(GO) run ./hack/binaries v1.35.4
+	$(GO) test ./suites/indexedjob -count 1 -v -timeout 20m
+
+## e2e-job-kind: an Indexed Job of six scenarios and two seeds on kind with one node, of which
+## Pods are deleted and the node is stopped; SEED chooses the moments, CPU (1) and MEMORY
+## (3Gi) are those of each Pod; sets up Docker and the node image where they are missing
+e2e-job-kind: build docker
+	$(GO) run ./hack/nodeimages v1.35.4
+	EVENKEEL_REFPLANE="$(CURDIR)/bin/refplane" hack/indexedjob/e2e.sh "$(OUT)"
 
 ## migrate-install: the migrator installed as KEP-25 has it, in Kubernetes v1.35.4 while
 ## it is upgraded to v1.36.3, on local processes; TOPOLOGY=clusters/kind-3-kubernetes-migrator.yaml

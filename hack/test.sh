@@ -11,7 +11,7 @@ go=${GO:-go}
 # As gobuild.Rarely has it, and for the same reason.
 export GOGC=${GOGC:-800} GOMEMLIMIT=${GOMEMLIMIT:-4GiB}
 # Specs, and what else brings a control plane up.
-specs='/suites/(chaosmesh|discovery|example|installed|leaderelection|migration|secrets|storageversion|upgrade)$'
+specs='/suites/(chaosmesh|discovery|example|indexedjob|installed|leaderelection|migration|secrets|storageversion|upgrade)$'
 large='^(k8s\.io/apiserver|k8s\.io/client-go/kubernetes|go\.etcd\.io/etcd/server/v3|sigs\.k8s\.io/controller-runtime|github\.com/chromedp/chromedp)(/|$)'
 
 mapfile -t packages < <("$go" list ./... | grep -vE "$specs")
