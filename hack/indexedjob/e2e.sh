@@ -23,7 +23,7 @@ stop_after=3
 scenarios=(quick conflict-storm joined-silent election-odd restart-same boot-together)
 plan=(--topology clusters/local-3.yaml --repeat 2 --tries 3 --seed "$seed")
 for scenario in "${scenarios[@]}"; do plan+=(--scenario "$scenario"); done
-defect=${DEFECT:-SV-03-decode-hub-only}
+defect=${DEFECT:-SV-12-wrong-refusal}
 RANDOM=$seed
 
 say() { printf '%s %s\n' "$(date -u +%T)" "$*"; }
