@@ -57,10 +57,10 @@ const (
 	queueLabel = "kueue.x-k8s.io/queue-name"
 )
 
-// verdicts are the exit statuses of a Pod whose line has come to one that is no pass. Another
-// Pod would not change it. After any other status, such as 3 or that of a Pod whose node was
-// switched off (137 or 255), there is no verdict, and another Pod may come to one.
-var verdicts = []int32{statusFail, statusOpen}
+// finalStatuses are the exit statuses of a Pod whose line has a verdict other than pass: another
+// Pod would not change it. After any other status, such as 3 or that of a container that was
+// killed (137, 255), there is no verdict, and another Pod may come to one.
+var finalStatuses = []int32{statusFail, statusOpen}
 
 // Job writes the manifest of an Indexed Job that plays the plan, line by line: a ConfigMap
 // with plan and topology, and the Job. A Pod without a verdict is played again, as often as the
@@ -151,7 +151,7 @@ func (o JobOptions) job(plan *Plan) (*batchv1.Job, error) {
 					{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},
 				}},
 				{Action: batchv1.PodFailurePolicyActionFailIndex, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
-					ContainerName: ptr.To(jobContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: verdicts,
+					ContainerName: ptr.To(jobContainer), Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: finalStatuses,
 				}},
 			}},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: o.meta().Labels}, Spec: o.pod(resources)},
