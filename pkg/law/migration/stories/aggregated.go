@@ -2,6 +2,7 @@ package stories
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -42,6 +43,7 @@ func aggregatedStory() []history.Event {
 	for i := 4; i < 8; i++ {
 		v.rewrite(block(i), tackleGroup+"/v1")
 	}
+	v.Advance(6000) // longer than a success may be on its way
 	v.end("tackle", history.MigrationSucceeded)
 	v.Advance(3000)
 	v.Emit(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
@@ -95,8 +97,12 @@ func (v *builder) proxyTackle(m *story.Member, verb string, versions ...string) 
 	})
 }
 
-// tackleProxied are the requests for the APIService, and tackleListed what members say.
+// tackleProxied are the requests for the APIService, tackleObjects the changes of objects,
+// and tackleListed what members say.
 var (
+	tackleObjects = func(ev *history.Event) bool {
+		return ev.Stored != nil && strings.HasPrefix(ev.Stored.Key, "/registry/"+tackleGroup+"/")
+	}
 	tackleProxied = func(ev *history.Event) bool {
 		return ev.Request != nil && ev.Request.Defines != nil && ev.Request.Defines.Group == tackleGroup
 	}
@@ -106,7 +112,7 @@ var (
 // aggregatedCases are how that story is changed.
 var aggregatedCases = []story.Case{
 	{
-		Requirement: "SVM-32", Reads: story.AnyOf(migrations, story.StorageVersionWrites, tackleProxied, tackleListed, story.Lifecycle),
+		Requirement: "SVM-32", Reads: story.AnyOf(migrations, story.StorageVersionWrites, tackleObjects, tackleProxied, tackleListed, story.Lifecycle),
 		Fail: func(e *story.Edit) {
 			// It fails while the APIService is away.
 			i := e.Find(1, story.AllOf(migrationNamed("tackle"), waiting))

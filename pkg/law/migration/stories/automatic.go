@@ -134,7 +134,7 @@ var automaticCases = []story.Case{
 		Weak: func(e *story.Edit) { e.Drop(migrationNamed("stuck")) },
 	},
 	{
-		Requirement: "SVM-30", Reads: story.AnyOf(migrations, story.BallastVersionWrites, ballastObjects, crateWrites, definitionsStored, leaderLeaseWrites, story.Lifecycle),
+		Requirement: "SVM-30", Reads: story.AnyOf(migrations, story.StorageVersionWrites, ballastObjects, crateWrites, tackleObjects, tackleListed, definitionsStored, leaderLeaseWrites, story.Lifecycle),
 		Fail: func(e *story.Edit) { shift(e, e.Find(1, migrationNamed(automaticCrates)), 70_000) },
 		Weak: func(e *story.Edit) { e.StopAt(e.Find(1, migrationNamed(automaticCrates))) },
 	},
