@@ -10,6 +10,7 @@ var (
 	_ = play.Scenario("migration-hopeless.yaml")
 	_ = play.Scenario("migration-unreadable.yaml")
 	_ = play.Scenario("migration-automatic.yaml")
+	_ = play.Scenario("migration-aggregated.yaml")
 	_ = play.Scenario("migration.yaml")
 	_ = play.Scenario("migration-abort.yaml")
 	_ = play.Scenario("migration-agreed.yaml")

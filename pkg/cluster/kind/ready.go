@@ -120,7 +120,7 @@ func (c *kindCluster) ask(ctx context.Context, m *member, component cluster.Comp
 		}
 		_, err = get(ctx, config, local(m.apiserver)+c.distribution.readyPath())
 		return err
-	case cluster.ControllerManager, cluster.Scheduler, cluster.Whole:
+	case cluster.ControllerManager, cluster.Scheduler, cluster.AggregatedServer, cluster.Whole:
 	}
 	return m.agent.Health(ctx, component)
 }

@@ -218,7 +218,7 @@ func (r *reference) certify(c *kindCluster, m *member) error {
 		{"apiserver", c.authority, named(server, m.serverID)},
 		{"controller-manager", c.authority, named(server, "controller-manager-"+m.name)},
 	}
-	if c.topology.Spec.Settings.PeerDiscovery {
+	if settings := c.topology.Spec.Settings; settings.PeerDiscovery || settings.AggregatedServers {
 		all = append(all, wanted{frontProxy, c.frontProxyAuthority, pki.Subject{Name: pki.FrontProxy}})
 	}
 	for _, one := range all {
