@@ -59,7 +59,7 @@ func (c *counted) reads(b law.Bounds) law.Entry {
 		return a.unconditional() && a.formed && a.form.aggregated() && a.Code == http.StatusOK
 	}))
 	grown := *c.last.Aggregations - *c.first.Aggregations
-	switch tooMany := grown > int64(float64(reads)*b.Number("countsReads")); {
+	switch tooMany := grown > 0 && float64(grown) >= float64(reads)*b.Number("countsReads"); {
 	case tooMany && c.member.facts.trouble(c.from, c.to) != nil:
 		return e.Excused("a foreign server came or went, which is a change each time")
 	case tooMany:

@@ -19,13 +19,18 @@ import (
 var ad23 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-23", Sources: peers, Needs: append(each("quiet"), anyOf("united", "reached", "local")...)},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
+		long := int64(b.Of("peersShow"))
 		known := fact.And(fact.Each(f.all(), func(m *member) fact.Signal {
 			return fact.Or(fact.And(m.serves(), m.leased()), m.left())
-		})...).Since(int64(b.Of("peersShow")))
+		})...).Since(long)
 		seen := map[string]map[string]bool{} // kinds of what was met, by members that lack something
 		for _, s := range f.ready() {
 			document := s.same(groupsPath)
-			if s.local == nil || s.plain[groupsPath] == nil || document.told() == nil || known.During(s.moment()) != fact.Yes || !f.allViewed(s.to) {
+			if s.local == nil || s.plain[groupsPath] == nil || document.told() == nil {
+				continue
+			}
+			if known.During(s.moment()) != fact.Yes || !f.allViewed(s.to) {
+				l.Add(s.lostBesides(document, long))
 				continue
 			}
 			l.MetBy(s.member.name, "a look", s.moment(), "quiet")
@@ -49,6 +54,27 @@ var ad23 = law.Written[*Facts]{
 			}
 		}
 	},
+}
+
+// lostBesides looks, while it is not known of all members whether they are there, for what the
+// union lacks of peers that are there and have been for long, as the member has. A member that
+// is gone, or does not answer, takes nothing of others with it; but it may keep the member from
+// learning of them.
+func (s *sweep) lostBesides(document *answer, long int64) law.Entry {
+	there := func(m *member) bool {
+		return fact.And(m.serves(), m.leased()).Since(long).During(s.moment()) == fact.Yes
+	}
+	if !there(s.member) {
+		return law.Entry{}
+	}
+	for _, r := range s.lacked() {
+		r.hosts = fact.Where(r.hosts, there)
+		if len(r.hosts) == 0 || document.listing.hosts(r.groupVersion, r.resource) {
+			continue
+		}
+		return r.entry().Unclear("%s does not list %s, which %s hosts, while it is not known of all members whether they are there", s.member.name, r, r.hosts[0].name)
+	}
+	return law.Entry{}
 }
 
 // allViewed is whether it is known what each member hosts that has not left.

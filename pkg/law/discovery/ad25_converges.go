@@ -21,10 +21,12 @@ var ad25 = law.Written[*Facts]{
 			}
 		}
 		latest := map[*member]*sweep{} // the last quiet look at each
+		looked := map[*member]int64{}  // when that was, also if it may say something old
 		for _, s := range f.quiet() {
 			if s.steady(groupsPath).told() == nil || s.plain[groupsPath] == nil {
 				continue
 			}
+			looked[s.member] = s.from
 			converges := s.converges()
 			l.Add(converges...)
 			if !isOld(converges[0]) {
@@ -34,7 +36,21 @@ var ad25 = law.Written[*Facts]{
 				latest[s.member] = s
 			}
 		}
+		for _, m := range f.all() {
+			l.Add(m.convergedSince(looked[m]))
+		}
 	},
+}
+
+// convergedSince is the obligation of a member that no quiet look has ended: it had the time to
+// show the last change, and none was taken since.
+func (m *member) convergedSince(looked int64) law.Entry {
+	f := m.facts
+	last := f.changedBy(f.Now)
+	if last == 0 || looked >= last || !f.shown(last, f.Now) || m.serving().At(f.Now) != fact.Yes {
+		return law.Entry{}
+	}
+	return law.Of("all documents", f.Over()).By(m.name).Open("no quiet look at %s since the last change shows whether it has converged", m.name)
 }
 
 // unfetched is why a look may say something old.

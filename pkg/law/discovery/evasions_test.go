@@ -170,3 +170,65 @@ func TestAD15DoesNotWantPeersAtOnce(t *testing.T) {
 	}
 	told.stops("a", 1).starts("a", 2).ready("a", 200, 30).polled("a", newer...).pass(time.Minute).looksAt("a", honest("a")).blames(t, "AD-15")
 }
+
+// While it is not known of one peer whether it is there, a union without what another one hosts is
+// not as it should be, though it need not be the member's fault.
+func TestAD23UnionBesideAPeerThatDoesNotAnswer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		union   []string
+		unclear int64
+	}{"it has what the others host": {both, 0}, "it has lost that": {newer, 1}} {
+		t.Run(name, func(t *testing.T) {
+			told := fleet().pass(time.Minute)
+			for _, m := range []string{"a", "b", "c"} {
+				told.looksAt(m, honest(m))
+			}
+			s := honest("a")
+			s.union = tc.union
+			r := told.froze("b", history.ProcessPaused).pass(time.Minute).looksAt("a", s).blames(t, "AD-23")
+			if r.Obligations.Unclear != tc.unclear {
+				t.Errorf("%+v %q", r.Obligations, r.Reasons)
+			}
+		})
+	}
+}
+
+// A counter that grows with the reads of one of the two documents grows with reads.
+func TestAD21CountsReadsOfOneDocument(t *testing.T) {
+	fails(t, "AD-21", func(e *story.Edit) {
+		first, last := int64(100), int64(100)
+		e.Each(func(ev *history.Event) bool {
+			return ev.Member == "cp1" && ev.DiscoveryDocument != nil && ev.DiscoveryDocument.Sweep == 1
+		}, func(ev *history.Event) {
+			d := *ev.DiscoveryDocument
+			switch {
+			case d.Path == history.MetricsPath && d.Last:
+				d.Aggregations = &last
+			case d.Path == history.MetricsPath:
+				d.Aggregations = &first
+			case d.Path == corePath && d.Code == 200 && d.IfNoneMatch == "" && d.ContentType != "application/json":
+				last++
+			}
+			ev.DiscoveryDocument = &d
+		})
+	})
+}
+
+// What changed last is owed until a look shows that the documents agree.
+func TestAD25IsOpenUntilALook(t *testing.T) {
+	has := []string{steady}
+	told := func(looks bool) check.Result {
+		t.Helper()
+		b := lone().serves("lamps", 201, "v1").serves("lamps", 200).pass(20*time.Second).looksAt("a", said{union: has, own: has}).serves("buoys", 201, "v1").serves("buoys", 200).pass(20 * time.Second)
+		if looks {
+			b.looksAt("a", said{union: has, own: has})
+		}
+		return b.blames(t, "AD-25")
+	}
+	if r := told(false); r.Obligations.Open != 1 {
+		t.Errorf("without a look: %+v", r.Obligations)
+	}
+	if r := told(true); r.Obligations.Open != 0 {
+		t.Errorf("with a look: %+v", r.Obligations)
+	}
+}
