@@ -132,6 +132,8 @@ func TestRO03_AnEndThatIsNotToldIsNoPass(t *testing.T) {
 func TestRO10_AProgramThatOutlivesTheControllerManagerOfItsHostIsNoInstance(t *testing.T) {
 	const operator = "kube-system/operator-lock"
 	events := at(stories.Steady, "alone", func(h *stories.Builder) {
+		h.ReleaseLease(stories.ManagersLease)
+		h.Elect(stories.ManagersLease, "cp3_1")
 		h.ClaimLease(operator, "cp2_op")
 		h.ManagerProcess(h.Members[1], history.ProcessExited, "exit status 0")
 		h.Advance(2000)

@@ -66,7 +66,9 @@ func TestGivesUpAfter_Bracket(t *testing.T) {
 
 // led builds the story in which no leader gives up, with something else while one leads.
 func led(do func(*stories.Builder)) []history.Event {
-	return stories.Processes(map[string]func(*stories.Builder){"led": do, "cannot renew": func(*stories.Builder) {}})
+	return stories.Processes(map[string]func(*stories.Builder){"led": do, "cannot renew": func(h *stories.Builder) {
+		h.ManagerProcess(h.Members[2], history.ProcessExited, "exit status 0")
+	}})
 }
 
 func TestExits_WrongGreens(t *testing.T) {

@@ -60,6 +60,10 @@ var sv14Lingers = law.Each[*facts, *request]{Over: func(f *facts) []*request {
 		return law.Entry{}
 	}
 	before, after := s.f.readyAround(r)
+	until := r.At
+	if after != nil {
+		until = after.At
+	}
 	switch e := r.Entry(); {
 	case before == nil || !before.ok:
 		return law.Entry{}
@@ -67,7 +71,7 @@ var sv14Lingers = law.Each[*facts, *request]{Over: func(f *facts) []*request {
 		return e.Met("write")
 	case !r.barrier || before.At < s.ready.Latest:
 		return law.Entry{}
-	case s.lapsed(before.At, r.At):
+	case s.lapsed(before.At, until):
 		return e.Excused("its identity Lease had lapsed, so that it had to register anew")
 	case after == nil || s.Exited != nil && after.At > s.Exited.Latest || s.f.Healthy(s.Member).During(e.Began) != fact.Yes:
 		return e.Excused("the server was not seen to be ready again right after")

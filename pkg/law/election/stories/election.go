@@ -413,7 +413,7 @@ func Impaired(otherwise map[string]func(*Builder)) []history.Event {
 	for _, m := range h.Members {
 		h.Fault(m, "coordinators-cannot-renew-1", history.FaultKeys, history.FaultKeysFail, "", history.PhaseHeal, coordinatorsKey)
 	}
-	h.Coordinate("cp2_c")
+	h.Coordinate("cp3_c")
 	return h.end()
 }
 
@@ -573,7 +573,7 @@ func Steady(otherwise map[string]func(*Builder)) []history.Event {
 	h.PingAndElect(ManagersLease, names...)
 	h.RenewFor(100)
 	h.point("alone")
-	h.Advance(250_000)
+	h.Advance(200_000)
 	h.AnswerPing(names...)
 	return h.end()
 }
