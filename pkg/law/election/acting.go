@@ -127,6 +127,9 @@ func actsAlone(row law.Row, describe func(*succession, law.Entry) law.Entry) law
 			return e.Unclear("whether %s had had the time to notice that the harness took %s is not certain", s.now.Holder, s.Key)
 		case fact.No:
 		}
+		if lost := s.by.Lost; lost != nil && s.by.heldUp(lost.When(), at) {
+			return e.Unclear("the API server of %s stood still when it lost %s, and may have held the action since", s.now.Holder, s.Key).Shown(s.now.Seq)
+		}
 		now, before := s.how(s.now, s.by), s.how(s.before, s.byBefore)
 		return e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before", s.now.Holder, s.Key, now, s.before.Holder, before).
 			Shown(s.before.Seq, s.now.Seq).Unless(s.Evidence(at.Latest + int64(notion("requestsEndWithin"))))

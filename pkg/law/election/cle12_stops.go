@@ -155,6 +155,9 @@ func (x *loss) late(a *Action) fact.Truth {
 		return within(x.at, when, notion("noticesWithin")).Not()
 	case !x.prompt(x.Last.When().Earliest, when.Latest):
 		gone := fact.Moment{Earliest: max(x.expired, x.at.Earliest), Latest: max(x.expired, x.at.Latest)}
+		if x.heldUp(gone, when) {
+			return fact.Unknown
+		}
 		return within(gone, when, bound("CLE-12", "inFlight")).Not()
 	case x.Lost != nil && a.Revision > x.Lost.Revision:
 		return fact.Yes
