@@ -44,7 +44,7 @@ func (f *Facts) endedItself(p *fact.Process, e law.Entry, givesUpAfter time.Dura
 		return e.Excused("%s", why)
 	}
 	for _, g := range f.gaveUp(p, givesUpAfter) {
-		if f.wentOn(p, g.since) <= notion("noticesWithin") {
+		if takesPart(p.Component) && f.wentOn(p, g.since) <= notion("noticesWithin") {
 			return e.Unclear("it ended by itself (%s) when it had not renewed its Lease for %s, and nothing is known that kept it from that", p.Exit,
 				time.Duration(p.Exited.Latest-g.since).Round(time.Second)).Shown(p.Exited.Seq)
 		}

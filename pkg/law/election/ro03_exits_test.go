@@ -83,3 +83,12 @@ func TestRO03_AnExitOfAControllerIsUnclearIfTheMachineHeldItUp(t *testing.T) {
 }
 
 func tenSeconds(h *stories.Builder) { wait(h, 10*time.Second) }
+
+// An API server whose coordinator has just lost its Lease has no excuse to end: only the
+// coordinator in it is to stop (CLE-14).
+func TestRO03_TheLeaseOfACoordinatorExcusesNoAPIServer(t *testing.T) {
+	b := controlPlane("1.2.0", "1.2.0").ready("a", 200).ready("b", 200).storeLease(coordinatorsLease, history.Lease{Holder: "a_c"}).wait(time.Second)
+	b.storeLease(coordinatorsLease, history.Lease{Holder: "b_c"}).wait(time.Second).add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
+		Component: history.ComponentAPIServer, Change: history.ProcessExited, Instance: 1, Exit: failed,
+	}}).wait(time.Second).expectBreaches(t, "RO-03", "the apiserver of a ended by itself")
+}
