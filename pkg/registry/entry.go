@@ -103,8 +103,9 @@ type Resource struct {
 	Group, Resource string
 	// Versions in which it is written.
 	Versions []string
-	// Custom is whether a registerAPI step has to define it; otherwise it is built in.
-	Custom bool
+	// Custom is whether a registerAPI step has to define it, and Aggregated whether the
+	// members' aggregated servers host it; otherwise it is built in.
+	Custom, Aggregated bool
 }
 
 // Parameter of the name; ok is false where there is none.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
@@ -43,8 +44,14 @@ const objectCost = 5 * time.Millisecond
 
 // entry declares the workload. Its parameters are those of what uses it: traffic, and populations.
 func (w *Workload) entry(file, doc string) registry.Entry {
+	aggregated := w.Spec.class() == history.ClassAggregated
+	var needs []cluster.Ability
+	if aggregated {
+		needs = []cluster.Ability{cluster.HostsAggregated}
+	}
 	return registry.Entry{
-		Kind: registry.Workload, Name: file, Doc: doc,
+		Needs: needs,
+		Kind:  registry.Workload, Name: file, Doc: doc,
 		Parameters: []registry.Parameter{
 			{Name: "share", Optional: true, Domain: registry.Rate("", 0.01, 1, 0.1, 0.5, 1),
 				Doc: "is the part of its rates at which traffic writes and reads, as traffic.share has it"},
@@ -52,7 +59,7 @@ func (w *Workload) entry(file, doc string) registry.Entry {
 		},
 		Resource: registry.Resource{
 			Group: w.Spec.Group, Resource: w.Spec.Resource, Versions: slices.Sorted(maps.Keys(w.Spec.Versions)),
-			Custom: w.Spec.class() == history.ClassCustom,
+			Custom: w.Spec.class() == history.ClassCustom, Aggregated: aggregated,
 		},
 		Cost: func(values registry.Values) time.Duration {
 			count, _ := values["count"].(int)
@@ -90,6 +97,9 @@ func describe(entry registry.Entry) string {
 	name, made := of.Resource, "built in"
 	if of.Group != "" {
 		name += "." + of.Group
+	}
+	if of.Aggregated {
+		made = "stored by the members' aggregated servers, to which a `proxyAggregated` step has API servers proxy requests"
 	}
 	if of.Custom {
 		made = "a custom resource, which a `registerAPI` step has to define"
