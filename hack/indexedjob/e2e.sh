@@ -94,13 +94,22 @@ await_end() {
 	done
 }
 
-# delete_one deletes a Pod that runs, if one does.
+# delete_one deletes a Pod that runs, of an index of which none was deleted yet: what is
+# deleted counts as failed, and after more than three of them an index is given up.
+deleted=' '
 delete_one() {
-	local pod
-	pod=$(k get pods -l "batch.kubernetes.io/job-name=$job" --field-selector status.phase=Running -o name | shuf -n 1)
-	[ -n "$pod" ] || return 1
-	k delete "$pod" --wait=false
+	local index pod
+	while read -r index pod; do
+		[[ $deleted != *" $index "* ]] || continue
+		deleted+="$index "
+		k delete pod "$pod" --wait=false
+		return
+	done < <(k get pods -l "batch.kubernetes.io/job-name=$job" --field-selector status.phase=Running -o 'jsonpath={range .items[*]}{.metadata.annotations.batch\.kubernetes\.io/job-completion-index} {.metadata.name}{"\n"}{end}' | shuf)
+	return 1
 }
+
+# a_pod_runs is whether one does.
+a_pod_runs() { k get pods -l "batch.kubernetes.io/job-name=$job" --field-selector status.phase=Running -o name | grep -q .; }
 
 # stop_node stops the node and all that it runs, and starts it again.
 stop_node() {
@@ -120,7 +129,8 @@ for ((n = 1; n <= deletions; n++)); do
 		sleep 1
 	done
 	if [ "$n" -eq "$stop_after" ]; then
-		sleep $((5 + RANDOM % 20))
+		until_true a_pod_runs
+		sleep $((5 + RANDOM % 10))
 		stop_node
 	fi
 done

@@ -21,17 +21,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// provider knows the releases of the reference, and runs nothing.
-type provider struct{ cluster.Provider }
-
-func (provider) Name() string { return "local" }
-func (provider) Releases(context.Context, string) ([]string, error) {
-	return []string{"1.0", "1.1", "1.2", "1.3"}, nil
-}
-func (provider) Defects(context.Context, string) ([]cluster.Defect, error) {
-	return []cluster.Defect{{ID: "SV-06-x", Requirement: "SV-06"}}, nil
-}
-
 // planned is a plan of scenarios that judge what the fake's histories are about.
 func planned(t testing.TB, change func(*Request)) *Plan {
 	t.Helper()
@@ -44,7 +33,7 @@ func planned(t testing.TB, change func(*Request)) *Plan {
 
 func makePlan(change func(*Request)) (*Plan, error) {
 	r := Request{
-		Topology: "clusters/local-3.yaml", Version: "pkg/story", Providers: cluster.Registry{provider{}},
+		Topology: "clusters/local-3.yaml", Version: "pkg/story", Providers: cluster.Registry{fakerun.Provider{}},
 		Asked: Asked{Focus: "^" + fakerun.Judges + "$", Repeat: 1, Tries: 3, Seed: 1},
 	}
 	if change != nil {

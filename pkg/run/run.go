@@ -198,7 +198,7 @@ func (r *running) play(ctx context.Context) (err error) {
 		Rand: rand.New(rand.NewPCG(uint64(p.seed), 0)), NoTraffic: r.options.NoTraffic,
 		LeaveOut: leftOut, Probe: r.options.AllowDisruption, Pace: p.topology.Spec.Settings.Pace(),
 	})
-	observer.set(runner.ProcessChanged)
+	observer.set(askedOnceInterrupted(ctx, runner.ProcessChanged))
 	played := r.whileThereIsRoom(ctx, writer, func(ctx context.Context) error { return runner.Play(ctx, c) })
 	if ctx.Err() != nil {
 		played = errors.Join(errors.New(Interrupted), played)

@@ -1,7 +1,6 @@
 package indexedjob
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -40,20 +39,12 @@ func planned() map[string]string {
 	return map[string]string{redLine: fakerun.Fail, openLine: fakerun.Weak, secondTry: fakerun.WeakOnce, refusedLine: fakerun.Refuse}
 }
 
-// reference knows the releases of the reference, and runs nothing: the runs are fakes.
-type reference struct{ cluster.Provider }
-
-func (reference) Name() string { return "local" }
-func (reference) Releases(context.Context, string) ([]string, error) {
-	return []string{"1.0", "1.1", "1.2", "1.3"}, nil
-}
-
 // planOf is a plan with at least so many lines.
 func planOf(t *testing.T, lines int) *conformance.Plan {
 	t.Helper()
 	for repeat := 1; ; repeat++ {
 		plan, err := conformance.NewPlan(t.Context(), conformance.Request{
-			Topology: clusters.Default, Version: storyHarness, Providers: cluster.Registry{reference{}},
+			Topology: clusters.Default, Version: storyHarness, Providers: cluster.Registry{fakerun.Provider{}},
 			Asked: conformance.Asked{Focus: "^" + fakerun.Judges + "$", Repeat: repeat, Tries: 3, Seed: 1},
 		})
 		if err != nil {
