@@ -43,10 +43,14 @@ func rowOf(id requirement.ID) law.Row {
 
 // needWords name the needs in messages.
 var needWords = map[string]string{
-	history.LackBeginning: "the start of every process, and the whole content of etcd since the beginning",
+	history.LackBeginning: "the control plane from its beginning",
 	history.LackEtcd:      "the content of etcd",
 	history.LackProcesses: "the processes of all components",
 	history.LackRestarts:  "the restart of an API server",
 	history.LackBackends:  "aggregated API servers of the harness",
+	history.LackTraffic:   "objects of the harness that are written all the time",
+	history.LackEmulation: "members that emulate an older version",
+	history.LackFeatures:  "features that are switched off at single members",
+	history.LackBalancer:  "a load balancer before the API servers",
 	history.LackProbes:    "status writes that the API servers must reject",
 }

@@ -47,19 +47,23 @@ func implementing[T any](name, lack string) Ability {
 
 // The abilities that steps and faults need.
 var (
-	Kills            = managed("killed processes", true, HookKill)
-	Pauses           = managed("frozen processes", true, HookPause)
-	Stops            = managed("stopped members", true, HookStop)
-	StopsComponents  = managed("stopped components", true, MeansStopComponent)
-	CutsOff          = managed("network faults", false, HookCutOff)
-	CutsPower        = managed("power cycles", false, HookPowerOff)
-	Upgrades         = managed("several releases", false, HookUpgrade)
-	RollsBack        = managed("several releases", false, HookRollback)
-	ReachesHere      = managed("aggregated servers", false, MeansAddress)
-	ReadsEtcd        = managed("access to etcd", true, MeansEtcd)
-	FaultsKeys       = implementing[EtcdKeyFaultInjector]("faults of etcd keys", "the provider's links cannot tell requests to etcd apart by their keys")
-	FaultsHTTP       = implementing[HTTPFaultInjector]("faults of HTTP requests", "the provider's links do not understand HTTP")
-	SwitchesFeatures = implementing[FeatureSwitcher]("feature switches", "the provider cannot switch features off")
+	Kills           = managed("killed processes", true, HookKill)
+	Pauses          = managed("frozen processes", true, HookPause)
+	Stops           = managed("stopped members", true, HookStop)
+	StopsComponents = managed("stopped components", true, MeansStopComponent)
+	CutsOff         = managed("network faults", false, HookCutOff)
+	CutsPower       = managed("power cycles", false, HookPowerOff)
+	Upgrades        = managed("several releases", false, HookUpgrade)
+	RollsBack       = managed("several releases", false, HookRollback)
+	ReachesHere     = managed("aggregated servers", false, MeansAddress)
+	// WritesObjects is the ability to have objects of the harness written to it, and
+	// ChangesControlPlane that to have objects of the control plane changed.
+	WritesObjects       = managed("objects of the harness", true, MeansTraffic)
+	ChangesControlPlane = managed("objects of the control plane that may be changed", true, MeansControlPlane)
+	ReadsEtcd           = managed("access to etcd", true, MeansEtcd)
+	FaultsKeys          = implementing[EtcdKeyFaultInjector]("faults of etcd keys", "the provider's links cannot tell requests to etcd apart by their keys")
+	FaultsHTTP          = implementing[HTTPFaultInjector]("faults of HTTP requests", "the provider's links do not understand HTTP")
+	SwitchesFeatures    = implementing[FeatureSwitcher]("feature switches", "the provider cannot switch features off")
 )
 
 // RestartsAtReleases is the ability to restart members at another release than their own.

@@ -42,6 +42,8 @@ type External struct {
 	AgentTunnel []string `yaml:"agentTunnel,omitempty"`
 	// AgentPaths are the files that the agent is given; nil means where kubeadm has them.
 	AgentPaths *AgentPaths `yaml:"agentPaths,omitempty"`
+	// Traffic is the leave to write objects of Evenkeel's own; nil means that a run writes none.
+	Traffic *TrafficLeave `yaml:"traffic,omitempty"`
 	// Faults says what injects faults; nil means the hooks and the driver.
 	Faults *FaultEngine `yaml:"faults,omitempty"`
 }
@@ -199,6 +201,9 @@ func (e *External) problems() (wrong []string) {
 	if wrong := addressProblem(e.Address); wrong != "" {
 		complain("spec.external.address %q %s", e.Address, wrong)
 	}
+	if e.Traffic != nil {
+		wrong = append(wrong, e.Traffic.problems()...)
+	}
 	if e.Faults != nil && e.Faults.Engine != EngineChaosMesh {
 		complain("spec.external.faults.engine %q is none; %s is", e.Faults.Engine, EngineChaosMesh)
 	}
@@ -266,7 +271,7 @@ func (t *Topology) Published() *Topology {
 	if t.Spec.External == nil {
 		return &out
 	}
-	external := &External{Releases: t.Spec.External.Releases, Hooks: map[string]Hook{}, Driver: t.Spec.External.Driver}
+	external := &External{Releases: t.Spec.External.Releases, Hooks: map[string]Hook{}, Driver: t.Spec.External.Driver, Traffic: t.Spec.External.Traffic}
 	if t.Spec.External.Faults != nil {
 		external.Faults = &FaultEngine{Engine: t.Spec.External.Faults.Engine}
 	}

@@ -15,6 +15,10 @@ const (
 	MeansPolicies Means = "policies"
 	// MeansProcesses is that the processes of all components are seen.
 	MeansProcesses Means = "processes"
+	// MeansTraffic is that objects of the harness may be written to it, and MeansControlPlane that
+	// objects of the control plane may be changed as well.
+	MeansTraffic      Means = "traffic"
+	MeansControlPlane Means = "controlPlane"
 	// MeansStopComponent is that one component of a member can be stopped alone.
 	MeansStopComponent Means = "stopComponent"
 )
@@ -26,6 +30,12 @@ type ExternallyManaged interface {
 	// Lacks says in half a sentence why the cluster does not give the means; it is empty
 	// where it does.
 	Lacks(means Means) string
+}
+
+// TrafficLimited is an ExternallyManaged cluster that says how much may be written to it.
+type TrafficLimited interface {
+	// TrafficLeave is what its users allow; the zero value where they allow nothing.
+	TrafficLeave() TrafficLeave
 }
 
 // ChaosMeshed is a Cluster that may leave faults to Chaos Mesh, which runs in it. What Chaos Mesh

@@ -180,7 +180,7 @@ func (h *History) observeRequest(ev *history.Event) {
 
 // StampOf is when an event was recorded.
 func StampOf(ev *history.Event) Stamp {
-	s := Stamp{Seq: ev.Seq, At: ev.At, From: ev.From}
+	s := Stamp{Seq: ev.Seq, At: ev.At, From: ev.From, Given: ev.Given}
 	if ev.Stored != nil {
 		s.Revision = ev.Stored.Revision
 	}
@@ -192,6 +192,8 @@ func StampOf(ev *history.Event) Stamp {
 func (h *History) When(s Stamp) Moment {
 	m := Moment{Earliest: s.At, Latest: s.At, Seq: s.Seq, Revision: s.Revision}
 	switch {
+	case s.Given:
+		m.Earliest = LongAgo
 	case s.From > 0:
 		m.Earliest = min(s.From, s.At)
 	case s.Revision > 0:
@@ -208,6 +210,13 @@ func (h *History) When(s Stamp) Moment {
 func (h *History) Time(t time.Time) int64 {
 	const far = int64(100 * 365 * 24 * time.Hour)
 	return min(max(int64(t.Sub(h.Header.Started)), -far), far)
+}
+
+// Midway is whether the control plane was there before the history begins, so that what is not
+// told of before may have been all the same.
+func (h *History) Midway() bool {
+	_, midway := h.Header.Lack(history.LackBeginning)
+	return midway
 }
 
 // Members are the names of the members, in the order of the header.

@@ -19,10 +19,20 @@ type Moment struct {
 // Exactly is a moment without uncertainty.
 func Exactly(at, seq int64) Moment { return Moment{Earliest: at, Latest: at, Seq: seq} }
 
+// LongAgo is the earliest time at which something can have come about that was so before the
+// history began: a century before, which is longer than any bound.
+const LongAgo = -int64(100 * 365 * 24 * time.Hour)
+
+// Given is whether it came about before the history began, at a time that is not known.
+func (m Moment) Given() bool { return m.Earliest == LongAgo }
+
 // momentOf is the moment of an event that lasted from its From to its At.
 func momentOf(ev *history.Event) Moment {
 	m := Exactly(ev.At, ev.Seq)
-	if ev.From > 0 {
+	switch {
+	case ev.Given:
+		m.Earliest = LongAgo
+	case ev.From > 0:
 		m.Earliest = min(ev.From, ev.At)
 	}
 	return m
@@ -54,4 +64,6 @@ type Stamp struct {
 	Seq, At, From int64
 	// Revision is that of a change in etcd, 0 for all other events.
 	Revision int64
+	// Given is whether the event tells what was so when its recorder began.
+	Given bool
 }

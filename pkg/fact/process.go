@@ -74,7 +74,7 @@ func (ps *processes) observe(ev *history.Event) {
 	p := ev.Process
 	key := processKey{ev.Member, p.Component}
 	at := momentOf(ev)
-	if ev.From == 0 {
+	if ev.From == 0 && !ev.Given {
 		at.Earliest = max(ev.At-int64(processDelay), 0)
 	}
 	last := ps.last(ev.Member, p.Component)

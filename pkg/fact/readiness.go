@@ -44,8 +44,11 @@ func (h *History) observeReady(ev *history.Event) {
 	}
 	if n := len(a.seen); n == 0 || ev.Ready.Code != a.last.Code || a.by != by {
 		since := m
-		if a.asked > 0 {
+		switch {
+		case a.asked > 0:
 			since.Earliest = min(a.asked, since.Earliest)
+		case h.Midway():
+			since.Earliest = LongAgo // it may have answered so all the time before
 		}
 		a.seen = append(a.seen, ReadyAnswer{m, since, ev.Ready.Code, ev.Ready.Failing, ev.Ready.Revision})
 	} else if a.seen[n-1].EtcdRevision == 0 {
@@ -73,7 +76,11 @@ func (h *History) ReadyAnswers(member string) []ReadyAnswer {
 func (h *History) FirstReady(p *Process) *Moment {
 	for _, a := range h.ReadyAnswers(p.Member) {
 		if a.OK() && a.Earliest >= p.Started.Earliest && (p.Exited == nil || a.Latest <= p.Exited.Latest) {
-			return &a.Moment
+			m := a.Moment
+			if p.Started.Given() {
+				m.Earliest = LongAgo
+			}
+			return &m
 		}
 	}
 	// An answer of 200 may follow on one of the process before, with no other between.

@@ -123,7 +123,10 @@ type Event struct {
 	// From is when it began (for a request: before the first byte was sent; for a change
 	// in etcd: a time at which etcd had not made it); 0 where that is not known.
 	From int64 `json:"from,omitempty"`
-	Kind Kind  `json:"kind"`
+	// Given is whether the event tells what was so when its recorder began, on a cluster that
+	// was there before the run: it came about at some time before At, which is not known.
+	Given bool `json:"given,omitempty"`
+	Kind  Kind `json:"kind"`
 	// Member is the control-plane member concerned, if it is a single one.
 	Member string `json:"member,omitempty"`
 

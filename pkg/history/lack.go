@@ -22,6 +22,14 @@ const (
 	LackBackends = "backends"
 	// LackProbes: nothing was sent to it that a server is to refuse.
 	LackProbes = "probes"
+	// LackTraffic: no objects of the harness were written to it while it was judged.
+	LackTraffic = "traffic"
+	// LackEmulation: its components cannot be started so that they emulate an older version.
+	LackEmulation = "emulation"
+	// LackFeatures: features of its components cannot be switched off.
+	LackFeatures = "features"
+	// LackBalancer: no load balancer before its API servers was asked.
+	LackBalancer = "balancer"
 	// LackProcesses: the harness does not see the processes of the components.
 	LackProcesses = "processes"
 	// LackMachines: the harness does not see the machines that the members run on, so that

@@ -1,6 +1,7 @@
 package law
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -18,11 +19,16 @@ type Row struct {
 	Needs []Need
 	// Kinds of breaches that documented deviations may explain.
 	Kinds []string
-	// Takes are the history.Lack… values that keep the law from judging a run. Nil means
-	// history.LackBeginning: most laws judge from the start of every process and from the whole
-	// content of etcd. A law for which that does not hold says so by a list, or by AnyRun.
+	// Takes are the history.Lack… values that keep the law from judging a run. Nil means Usual:
+	// most laws judge from the life of every process and from what etcd holds. A law for which
+	// that does not hold says so by a list, or by AnyRun.
 	Takes []string
+	// Also are further such values, of a law that takes the usual ones too.
+	Also []string
 }
+
+// Usual is Row.Takes of most laws.
+var Usual = []string{history.LackEtcd, history.LackProcesses}
 
 // AnyRun is Row.Takes of a law that judges every run.
 var AnyRun = []string{}
@@ -30,9 +36,9 @@ var AnyRun = []string{}
 // Lacking are those of the history.Lack… values that keep the law from judging a run.
 func (r Row) Lacking() []string {
 	if r.Takes == nil {
-		return []string{history.LackBeginning}
+		return slices.Concat(Usual, r.Also)
 	}
-	return r.Takes
+	return slices.Concat(r.Takes, r.Also)
 }
 
 // Need counts obligations that were met. How many there must be says the need of the
@@ -125,7 +131,9 @@ func (f *facts[F]) Observe(ev *history.Event) { f.of.Observe(ev) }
 func (f *facts[F]) Judge(id requirement.ID) (Row, *Ledger) {
 	for _, l := range f.laws {
 		if row := l.row(); row.ID == id {
-			return row, l.judge(f.of, Bounds{id: id, over: f.over})
+			ledger := l.judge(f.of, Bounds{id: id, over: f.over})
+			ledger.forget(f.over, row)
+			return row, ledger
 		}
 	}
 	return Row{ID: id}, &Ledger{}

@@ -45,9 +45,8 @@ type Etcd struct {
 	actors map[string]string
 	// lying counts the objects of the harness in etcd by resource and stored version.
 	lying map[hostedResource]map[string]int
-	// written are the prefixes of the keys of those resources of which the harness has
-	// written an object.
-	written map[hostedResource]string
+	// written are those resources of which the harness has written an object.
+	written map[hostedResource]WrittenResource
 	// definitions are the CustomResourceDefinitions that exist, by their keys.
 	definitions map[string]history.CustomResource
 	// answered is which member answered the last read of the revision, so that
@@ -57,6 +56,8 @@ type Etcd struct {
 	// kept says which values are recorded, of an etcd that was there before the run; nil
 	// where all are, from the first revision on.
 	kept func(key string, value []byte) bool
+	// own begins the names of all that the run writes; see OnlyOwn.
+	own string
 	// hosts are those on which members run, for what is kept.
 	hosts []string
 
@@ -93,7 +94,7 @@ func NewEtcd(members []string, config func(member string) (clientv3.Config, erro
 		lying:   map[hostedResource]map[string]int{},
 		actors:  map[string]string{},
 
-		written:     map[hostedResource]string{},
+		written:     map[hostedResource]WrittenResource{},
 		definitions: map[string]history.CustomResource{},
 
 		agreementChanged: clk.Now(),

@@ -16,19 +16,42 @@ import (
 // WrittenResource is a resource of which the harness has written an object.
 type WrittenResource struct {
 	Group, Resource string
-	// prefix of the keys of its objects, in all namespaces.
+	// prefix of the keys of its objects: in all namespaces, or on a cluster that is shared only
+	// those of the run.
 	prefix string
+	// own begins the names of the run's objects, which are in the namespace of that name or, where
+	// the resource has none, begin with it; empty where all objects are compared.
+	own        string
+	namespaced bool
+}
+
+// whole is the name of an object whose key is the prefix with what remains behind it.
+func (w WrittenResource) whole(remains string) string {
+	switch {
+	case w.own == "":
+		return remains
+	case w.namespaced:
+		return w.own + "/" + remains
+	}
+	return w.own + remains
 }
 
 // noteWritten remembers where a resource lies of which the harness has written an object.
 func (r *Etcd) noteWritten(key string, known storedKey) {
 	prefix, found := strings.CutSuffix(key, "/"+known.name)
+	if r.own != "" && !strings.HasPrefix(known.name, r.own) {
+		return
+	}
 	if known.tag == "" || known.name == "" || known.resource.resource == "" || !found {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.written[known.resource] = prefix + "/"
+	written := WrittenResource{Group: known.resource.group, Resource: known.resource.resource, prefix: prefix + "/" + r.own, own: r.own}
+	if r.own != "" && strings.Contains(known.name, "/") {
+		written.namespaced, written.prefix = true, written.prefix+"/"
+	}
+	r.written[known.resource] = written
 }
 
 // define remembers a definition, or forgets it.
@@ -48,8 +71,8 @@ func (r *Etcd) Written() []WrittenResource {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []WrittenResource
-	for resource, prefix := range r.written {
-		all = append(all, WrittenResource{resource.group, resource.resource, prefix})
+	for _, written := range r.written {
+		all = append(all, written)
 	}
 	slices.SortFunc(all, func(a, b WrittenResource) int { return cmp.Compare(a.prefix, b.prefix) })
 	return all

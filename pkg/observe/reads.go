@@ -162,8 +162,17 @@ func (o *resourceRead) list(ctx context.Context, version, how string) {
 		query.Set("resourceVersion", strconv.FormatInt(after, 10))
 		query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchNotOlderThan))
 	}
+	// Of a cluster that is shared only the objects of the run are compared.
+	call := Call{Verb: "list", Group: o.of.Group, Version: version, Resource: o.of.Resource}
+	switch {
+	case o.of.own == "":
+	case o.of.namespaced:
+		call.Namespace = o.of.own
+	default:
+		query.Set("labelSelector", RunLabel+"="+o.of.own)
+	}
 	from := o.reads.recorder.Now()
-	answer := o.client.sendWith(ctx, map[string]string{"Accept": acceptMetadata}, http.MethodGet, GroupVersionPath(o.of.Group, version)+"/"+o.of.Resource, query, nil)
+	answer := o.client.sendWith(ctx, map[string]string{"Accept": acceptMetadata}, http.MethodGet, resourcePath(call), query, nil)
 	read := o.seen(how, version, answer)
 	read.After = after
 	if how == history.ReadLimited {
@@ -202,8 +211,9 @@ func (o *resourceRead) hold(ctx context.Context, answer Answer, read *history.Re
 	}
 	read.Compared, read.Stored = true, len(held)
 	for _, key := range held {
-		rv, there := answered[key.name]
-		delete(answered, key.name)
+		name := o.of.whole(key.name)
+		rv, there := answered[name]
+		delete(answered, name)
 		switch {
 		case !there:
 			read.Missing++
@@ -214,7 +224,7 @@ func (o *resourceRead) hold(ctx context.Context, answer Answer, read *history.Re
 		default:
 			continue
 		}
-		tell(read, key.name, rv, key.modified)
+		tell(read, name, rv, key.modified)
 	}
 	for _, item := range list.Items {
 		name := QualifiedName(item.Namespace, item.Name)
@@ -248,7 +258,7 @@ func (o *resourceRead) get(ctx context.Context, version string, turn int) {
 	read := history.Read{How: history.ReadGet, Group: o.of.Group, Version: version, Resource: o.of.Resource, After: at, Asked: len(sample), Code: http.StatusOK}
 	answers := map[string]Answer{}
 	for _, key := range sample {
-		answer := o.client.Get(ctx, o.path(version, key.name))
+		answer := o.client.Get(ctx, o.path(version, o.of.whole(key.name)))
 		answers[key.name] = answer
 		switch {
 		case answer.OK():
@@ -283,7 +293,7 @@ func (o *resourceRead) get(ctx context.Context, version string, turn int) {
 		default:
 			continue
 		}
-		tell(&read, key.name, answer.ResourceVersion, key.modified)
+		tell(&read, o.of.whole(key.name), answer.ResourceVersion, key.modified)
 	}
 	o.record(ctx, from, read)
 }

@@ -155,7 +155,7 @@ func TestReadsOfSingleObjects(t *testing.T) {
 func TestReadsOfWhatAMemberDoesNotServe(t *testing.T) {
 	mux := http.NewServeMux()
 	reads, client, m := readable(t, mux)
-	reads.etcd.written[hostedResource{"g.io", "things"}] = "/registry/g.io/things/"
+	reads.etcd.written[hostedResource{"g.io", "things"}] = WrittenResource{Group: "g.io", Resource: "things", prefix: "/registry/g.io/things/"}
 	delete(reads.etcd.written, hostedResource{"", "configmaps"})
 	reads.Ask(t.Context(), client, 0)
 	recorded := m.of(history.KindRead)

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 )
 
 const (
-	// visibleNamespace is where the written ConfigMaps are; every control plane has it.
+	// visibleNamespace is where the written ConfigMaps are, unless the options say otherwise.
 	visibleNamespace = "default"
 	// visibleLabel has the run as its value at each of them.
 	visibleLabel = "evenkeel.dev/visibility"
@@ -29,6 +30,10 @@ type VisibilityOptions struct {
 	Members []string
 	// RunID identifies the run; the objects are named after it.
 	RunID string
+	// Namespace has the written ConfigMaps; empty means default, which every control plane has.
+	Namespace string
+	// Allowed is whether one more write may be sent now; nil means always.
+	Allowed func() bool
 	// Config reaches a member's API server; it is asked until it succeeds.
 	Config func(member string) (*rest.Config, error)
 	// Ready is whether a member's API server is ready: others are neither written to nor
@@ -66,6 +71,7 @@ type visibleMember struct {
 
 // NewVisibility makes the recorder.
 func NewVisibility(options VisibilityOptions) *Visibility {
+	options.Namespace = cmp.Or(options.Namespace, visibleNamespace)
 	v := &Visibility{VisibilityOptions: options, members: map[string]*visibleMember{}}
 	for _, name := range options.Members {
 		v.members[name] = &visibleMember{name: name, asking: make(chan struct{}, visibilityUnderWay),
@@ -91,6 +97,9 @@ func (v *Visibility) Run(ctx context.Context) {
 		case <-ticker.C():
 		case <-ctx.Done():
 			return
+		}
+		if v.Allowed != nil && !v.Allowed() {
+			continue
 		}
 		if writer := v.writer(turn); writer != nil {
 			running.Go(func() { v.write(ctx, &running, writer) })
@@ -122,10 +131,10 @@ func (v *Visibility) nameOf(writer string) string { return v.RunID + "-" + write
 // write writes through a member, and has the others asked if that is acknowledged.
 func (v *Visibility) write(ctx context.Context, running *sync.WaitGroup, writer *visibleMember) {
 	number := v.Next(writer.name)
-	call := Call{Class: history.ClassGuarded, Verb: "update", Version: "v1", Resource: "configmaps", Namespace: visibleNamespace, Name: v.nameOf(writer.name), Write: number,
+	call := Call{Class: history.ClassGuarded, Verb: "update", Version: "v1", Resource: "configmaps", Namespace: v.Namespace, Name: v.nameOf(writer.name), Write: number,
 		Body: map[string]any{
 			"apiVersion": "v1", "kind": "ConfigMap",
-			"metadata": map[string]any{"name": v.nameOf(writer.name), "namespace": visibleNamespace,
+			"metadata": map[string]any{"name": v.nameOf(writer.name), "namespace": v.Namespace,
 				"labels": map[string]string{visibleLabel: v.RunID}, "annotations": map[string]string{WriteAnnotation: Tag(writer.name, number)}},
 		}}
 	writer.mu.Lock()
@@ -159,7 +168,7 @@ func (v *Visibility) write(ctx context.Context, running *sync.WaitGroup, writer 
 			running.Go(func() {
 				defer func() { <-m.asking }()
 				v.ask(ctx, m, acknowledged, history.Visibility{Writer: writer.name, Write: number,
-					Name: QualifiedName(visibleNamespace, call.Name), ResourceVersion: answer.ResourceVersion})
+					Name: QualifiedName(v.Namespace, call.Name), ResourceVersion: answer.ResourceVersion})
 			})
 		default:
 			v.Recorder.Record(history.Event{Kind: history.KindRecorderMissed, Member: name, RecorderMissed: &history.RecorderMissed{Source: history.SourceVisibility,
@@ -179,7 +188,7 @@ func (v *Visibility) ask(ctx context.Context, m *visibleMember, acknowledged int
 	bounded, cancel := context.WithTimeout(ctx, VisibilityWait)
 	defer cancel()
 	_, name := splitName(seen.Name)
-	path := GroupVersionPath("", "v1") + "/namespaces/" + visibleNamespace + "/configmaps"
+	path := GroupVersionPath("", "v1") + "/namespaces/" + v.Namespace + "/configmaps"
 	var asking sync.WaitGroup
 	asking.Go(func() {
 		v.until(bounded, client, path+"/"+name, nil, &seen.Get, seen.ResourceVersion, func(answer Answer) (int64, bool) {
@@ -264,7 +273,7 @@ func (v *Visibility) follow(ctx context.Context, m *visibleMember) {
 
 // watch lists and follows; it returns, always with an error, when that ended.
 func (v *Visibility) watch(ctx context.Context, client *Client, into *visibleWatch) error {
-	path := GroupVersionPath("", "v1") + "/namespaces/" + visibleNamespace + "/configmaps"
+	path := GroupVersionPath("", "v1") + "/namespaces/" + v.Namespace + "/configmaps"
 	answer := client.send(ctx, http.MethodGet, path, url.Values{"labelSelector": {visibleLabel + "=" + v.RunID}}, nil)
 	var list metav1.PartialObjectMetadataList
 	if !answer.OK() || json.Unmarshal(answer.Body, &list) != nil {

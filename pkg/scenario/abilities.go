@@ -13,9 +13,6 @@ var anywhere = cluster.Ability{Common: true, Lack: func(cluster.Cluster) string 
 // ownControlPlane is a control plane whose objects a step may change, since it goes with the run.
 var ownControlPlane = ofOwn("it changes objects that are not the harness's own, which it does not do to an external cluster")
 
-// afterOwn is what a step needs that waits for one that needs ownControlPlane.
-var afterOwn = ofOwn("it waits for a step that is left out")
-
 func ofOwn(lack string) cluster.Ability {
 	return cluster.Ability{Name: "a control plane that Evenkeel made", Common: true, Lack: func(c cluster.Cluster) string {
 		if _, external := c.(cluster.ExternallyManaged); external {

@@ -55,7 +55,11 @@ func (r *Runner) client(member string) (*observe.Client, error) {
 }
 
 func (r *Runner) directConfig(member string) (*rest.Config, error) {
-	return r.cluster.ClientConfig(member, false)
+	config, err := r.cluster.ClientConfig(member, false)
+	if err != nil {
+		return nil, err
+	}
+	return r.marking(config), nil
 }
 
 // targets is the release that each member is to get from a step, with what it emulates; a step

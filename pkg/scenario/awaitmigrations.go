@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
@@ -24,7 +25,7 @@ var _ = register("awaitMigrations", func() Action { return &AwaitMigrations{} },
 	"migrations": registry.Known(namesMigration).List(1, 4),
 	"until":      untilShare,
 	"timeout":    registry.Between(MigrationTimeout, longestTimeout),
-}, afterOwn)
+}, cluster.ChangesControlPlane)
 
 func (a *AwaitMigrations) name(n *names) error { return n.need("migration", a.Migrations...) }
 

@@ -15,8 +15,8 @@ import (
 // answers are recorded, and none of them is an error. It is done at the end of each hold,
 // and when the steps and the traffic are over.
 //
-// An external cluster has no objects of the harness that could be read. The harness asks it
-// for hashes only, and only where it may read the etcd.
+// Of an external cluster only the objects of the run are read, and where the run writes none,
+// the harness asks for hashes only.
 func (rs *recorders) compare(ctx context.Context, r *Runner) {
 	ctx, cancel := context.WithTimeout(ctx, CompareTimeout)
 	defer cancel()
@@ -45,18 +45,25 @@ func (rs *recorders) compare(ctx context.Context, r *Runner) {
 
 // visibility writes through one member and reads through the others, all the time (RO-06).
 // Every scenario has it, even without traffic: it is one write a second, of a resource that
-// has one version only. It does not write to an external cluster, nor in a run without
-// traffic (NoTraffic).
+// has one version only. It does not write in a run without traffic (NoTraffic).
 func (rs *recorders) visibility(r *Runner) *observe.Visibility {
 	ready := map[string]func() bool{}
 	for _, member := range rs.members {
 		ready[member.name] = member.prober.Ready
 	}
 	return observe.NewVisibility(observe.VisibilityOptions{
-		Members: r.members(), RunID: r.Run,
+		Members: r.members(), RunID: r.objectPrefix(), Namespace: r.visibleNamespace(), Allowed: r.allowance.Take,
 		Config:   func(member string) (*rest.Config, error) { return r.directConfig(member) },
 		Ready:    func(member string) bool { return ready[member]() },
 		Next:     rs.tagger.Next,
 		Recorder: r.History, Clock: r.Clock,
 	})
+}
+
+// visibleNamespace is where the visibility recorder writes; empty is the usual namespace.
+func (r *Runner) visibleNamespace() string {
+	if r.foreign == nil {
+		return ""
+	}
+	return ownName(r.Run)
 }

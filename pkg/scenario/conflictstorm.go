@@ -39,7 +39,7 @@ var _ = register("conflictStorm", func() Action { return &ConflictStorm{} }, reg
 	"objects":    registry.Count(1, 50, 1, 4, 12),
 	"interval":   registry.Between(10*time.Millisecond, 10*time.Second, 100*time.Millisecond, 600*time.Millisecond),
 	"withFaults": faultFiles,
-}, ownControlPlane)
+}, cluster.ChangesControlPlane)
 
 func (s *ConflictStorm) validate() error {
 	if len(s.Members) == 0 || s.Objects <= 0 || s.Interval <= 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 	"github.com/evenkeel/evenkeel/pkg/registry"
@@ -17,7 +18,7 @@ type DeleteMigration struct {
 	Migration string `yaml:"migration"`
 }
 
-var _ = register("deleteMigration", func() Action { return &DeleteMigration{} }, registry.Fields{"member": oneMember, "migration": registry.Known(namesMigration)}, ownControlPlane)
+var _ = register("deleteMigration", func() Action { return &DeleteMigration{} }, registry.Fields{"member": oneMember, "migration": registry.Known(namesMigration)}, cluster.ChangesControlPlane)
 
 func (s *DeleteMigration) selectors() []string { return []string{s.Member} }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 	"github.com/evenkeel/evenkeel/pkg/registry"
@@ -18,7 +19,7 @@ type DeleteNamespace struct {
 	Population string `yaml:"population"`
 }
 
-var _ = register("deleteNamespace", func() Action { return &DeleteNamespace{} }, registry.Fields{"member": oneMember, "population": registry.Known(namesSeparatePopulation)}, ownControlPlane)
+var _ = register("deleteNamespace", func() Action { return &DeleteNamespace{} }, registry.Fields{"member": oneMember, "population": registry.Known(namesSeparatePopulation)}, cluster.WritesObjects)
 
 func (s *DeleteNamespace) selectors() []string { return []string{s.Member} }
 

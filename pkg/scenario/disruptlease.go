@@ -8,6 +8,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
@@ -30,7 +31,7 @@ var _ = register("disruptLease", func() Action { return &DisruptLease{} }, regis
 	"lease":  leaseName,
 	"action": registry.OneOf(history.ElectionDelete, history.ElectionAbsentHolder),
 	"count":  registry.Count(1, 20, 1, 3),
-}, ownControlPlane)
+}, cluster.ChangesControlPlane)
 
 func (d *DisruptLease) selectors() []string { return []string{d.Member} }
 

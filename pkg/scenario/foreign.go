@@ -57,6 +57,14 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 	if why := foreign.Lacks(cluster.MeansAddress); why != "" {
 		lacks = append(lacks, history.Lack{What: history.LackBackends, Reason: why})
 	}
+	if why := foreign.Lacks(cluster.MeansTraffic); why != "" {
+		lacks = append(lacks, history.Lack{What: history.LackTraffic, Reason: why})
+	}
+	lacks = append(lacks, history.Lack{What: history.LackEmulation, Reason: "the flags of an external cluster's components are not Evenkeel's to set"},
+		history.Lack{What: history.LackFeatures, Reason: "the features of an external cluster's components are not Evenkeel's to switch"})
+	if balanced, ok := c.(cluster.LoadBalanced); !ok || !balances(balanced) {
+		lacks = append(lacks, history.Lack{What: history.LackBalancer, Reason: "the topology names none (spec.external.balancer)"})
+	}
 	if !probed {
 		lacks = append(lacks, history.Lack{What: history.LackProbes, Reason: "nothing that servers must refuse is sent to them without --allow-disruption"})
 	}
@@ -64,6 +72,11 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 		lacks = append(lacks, history.Lack{What: history.LackRestarts, Reason: missing})
 	}
 	return append(lacks, history.Lack{What: history.LackMachines, Reason: "Evenkeel does not see the machines of an external cluster, so that nothing tells whether they were starved"})
+}
+
+func balances(c cluster.LoadBalanced) bool {
+	_, ok := c.BalancerConfig()
+	return ok
 }
 
 // missingRestarts says which steps that restart an API server are left out, and why, each

@@ -26,7 +26,7 @@ func (p *population) hold(ctx context.Context, r *Runner, name string) error {
 	defer cancel()
 	p.held = map[string]*workload.Held{}
 	for member, source := range p.sources {
-		p.held[member] = workload.NewHeld(p.workload, heldOf(source.Len()), r.Run, member, populationRole+name+heldRole, r.recorders.tagger, r.Clock)
+		p.held[member] = workload.NewHeld(p.workload, heldOf(source.Len()), r.objectPrefix(), member, populationRole+name+heldRole, r.recorders.tagger, r.Clock)
 	}
 	r.recorders.listen(func(change cluster.Change) {
 		if held := p.held[change.Member]; held != nil && change.Component == cluster.APIServer && change.What == history.ProcessStarted {

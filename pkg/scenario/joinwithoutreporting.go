@@ -26,7 +26,7 @@ type JoinWithoutReporting struct {
 	For time.Duration `yaml:"for"`
 }
 
-var _ = register("joinWithoutReporting", func() Action { return &JoinWithoutReporting{} }, registry.Fields{"member": someMembers, "fault": registry.AFault(), "for": outage}, ownControlPlane)
+var _ = register("joinWithoutReporting", func() Action { return &JoinWithoutReporting{} }, registry.Fields{"member": someMembers, "fault": registry.AFault(), "for": outage}, cluster.ChangesControlPlane)
 
 func (s *JoinWithoutReporting) validate() error {
 	err := errors.Join(missing("member", s.Member), missing("fault", s.Fault))

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
@@ -26,7 +27,7 @@ type LeaseFields struct {
 	CoordinatedMember string `yaml:"coordinatedMember"`
 }
 
-var _ = register("leaseFields", func() Action { return &LeaseFields{} }, registry.Fields{"member": oneMember, "coordinatedMember": oneMember}, ownControlPlane)
+var _ = register("leaseFields", func() Action { return &LeaseFields{} }, registry.Fields{"member": oneMember, "coordinatedMember": oneMember}, cluster.ChangesControlPlane)
 
 func (s *LeaseFields) selectors() []string { return []string{s.Member} }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,13 +19,23 @@ import (
 
 // leftovers are the objects that a run has made, or may have, in the order in which it
 // began to.
-type leftovers struct{ objects []observe.Call }
+type leftovers struct {
+	mu      sync.Mutex
+	known   map[string]bool
+	objects []observe.Call
+}
 
 // note remembers an object before it is made: a request without an answer may have
 // made it too.
 func (l *leftovers) note(object observe.Call) {
-	same := func(other observe.Call) bool { return describeObject(other) == describeObject(object) }
-	if !slices.ContainsFunc(l.objects, same) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := object.Group + " " + describeObject(object)
+	if l.known == nil {
+		l.known = map[string]bool{}
+	}
+	if !l.known[name] {
+		l.known[name] = true
 		l.objects = append(l.objects, object)
 	}
 }
@@ -73,6 +84,8 @@ func cleanUpBound(objects int) time.Duration {
 // kinds are the objects by their kind, that of which the last one was made first: an
 // APIService goes before the Service that it names, and a namespace last.
 func (l *leftovers) kinds() (kinds [][]observe.Call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	at := map[string]int{}
 	for _, object := range slices.Backward(l.objects) {
 		kind := object.Resource + "." + object.Group
@@ -94,6 +107,9 @@ func (r *Runner) deleteAll(ctx context.Context, objects []observe.Call) (left []
 	for i, object := range objects {
 		deleting.Go(func() error {
 			errs[i] = r.delete(ctx, object)
+			if errs[i] == nil && object.Resource == "namespaces" {
+				errs[i] = r.awaitGone(ctx, object)
+			}
 			return nil
 		})
 	}
@@ -150,13 +166,32 @@ func (r *Runner) delete(ctx context.Context, object observe.Call) error {
 	}
 }
 
+// awaitGone waits until a namespace is gone, with all that is in it.
+func (r *Runner) awaitGone(ctx context.Context, object observe.Call) error {
+	for {
+		err := r.ofAny(func(client *observe.Client) error {
+			answer := client.Get(ctx, observe.GroupVersionPath(object.Group, object.Version)+"/"+object.Resource+"/"+object.Name)
+			if answer.Code == http.StatusNotFound {
+				return nil
+			}
+			return fmt.Errorf("%s is still there: %s answered %d", describeObject(object), client.Member(), answer.Code)
+		})
+		if err == nil {
+			return nil
+		}
+		if late := r.wait(ctx, observe.RetryInterval); late != nil {
+			return errors.Join(err, late)
+		}
+	}
+}
+
 // backendNamespace returns the namespace of the backends' Services: in an external cluster
 // it is one of the run's own.
 func (r *Runner) backendNamespace() string {
 	if r.foreign == nil {
 		return usualNamespace
 	}
-	return r.Run
+	return ownName(r.Run)
 }
 
 // makeNamespace makes that namespace.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
@@ -34,7 +35,7 @@ var _ = register("migrate", func() Action { return &Migrate{} }, registry.Fields
 	"resource":   registry.AnyText("phantoms", "secrets", "configmaps").In("resource"),
 	"wait":       registry.Flag(),
 	"until":      untilShare,
-}, ownControlPlane)
+}, cluster.ChangesControlPlane)
 
 func (m *Migrate) selectors() []string { return []string{m.Member} }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/workload"
 )
@@ -20,7 +21,7 @@ type Mutate struct {
 var _ = register("mutate", func() Action { return &Mutate{} }, registry.Fields{
 	"population": registry.Known(namesPopulation),
 	"rate":       registry.Rate("writes a second", 0, workload.HighestRate, 0, 0.3, 4, 20),
-}, ownControlPlane)
+}, cluster.WritesObjects)
 
 func (s *Mutate) validate() error {
 	err := missing("population", s.Population)

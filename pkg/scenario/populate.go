@@ -49,7 +49,7 @@ var _ = register("populate", func() Action { return &Populate{} }, registry.Fiel
 	"migrationDuration": registry.Between(time.Second, longestHold, 4*time.Second, 12*time.Second, 30*time.Second).In("migrationDuration"),
 	"namespace":         registry.AnyText("rear-hold"),
 	"timeout":           registry.Between(StepTimeout, longestTimeout),
-}, ownControlPlane)
+}, cluster.WritesObjects)
 
 func (p *Populate) workloads() []string               { return p.Workloads }
 func (p *Populate) within(*Runner, int) time.Duration { return p.Timeout }
@@ -140,14 +140,23 @@ func (r *Runner) populate(ctx context.Context, step *Populate) error {
 		if chosen.Spec.Namespace == "" {
 			return fmt.Errorf("%s are in no namespace, and cannot be populated in %s", chosen.Spec.Resource, step.Namespace)
 		}
-		if err := r.sendNamespace(ctx, members[0], step.Namespace); err != nil {
+		namespace := step.Namespace
+		if r.foreign != nil {
+			namespace = ownName(r.Run + "-" + namespace)
+		}
+		if err := r.sendNamespace(ctx, members[0], namespace); err != nil {
 			return err
 		}
-		chosen = chosen.Within(step.Namespace)
+		chosen = chosen.Within(namespace)
+	} else {
+		chosen = r.placed(chosen)
+	}
+	if left, bounded := r.allowance.Left(); bounded && int64(step.objects(r.Pace)) > left {
+		return fmt.Errorf("the step writes %d objects, and the budget has %d requests left: raise spec.external.traffic.budget of the topology", step.objects(r.Pace), left)
 	}
 	p.workload = chosen.Holding((step.objects(r.Pace) + len(members) - 1) / len(members))
 	for _, member := range members {
-		p.sources[member] = workload.NewSource(p.workload, r.Run, member, populationRole+step.Name, r.recorders.tagger, r.Clock)
+		p.sources[member] = workload.NewSource(p.workload, r.objectPrefix(), member, populationRole+step.Name, r.recorders.tagger, r.Clock)
 	}
 	r.populations[step.Name] = p
 	r.recorders.listen(func(change cluster.Change) {
@@ -219,7 +228,7 @@ func (r *Runner) served(ctx context.Context, step *Populate) (*workload.Workload
 		var first *workload.Workload
 		for _, name := range step.Workloads {
 			w := r.Scenario.Populations[name]
-			serves, known := workload.NewSource(w, r.Run, member, populationRole, r.recorders.tagger, r.Clock).Serves(ctx, client)
+			serves, known := workload.NewSource(w, r.objectPrefix(), member, populationRole, r.recorders.tagger, r.Clock).Serves(ctx, client)
 			switch {
 			case !serves || !known:
 			case !storedNewest(ctx, client, w):

@@ -73,6 +73,9 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	ctx, rs.stopProbes = context.WithCancel(ctx)
 	rs.stopEtcd, rs.stopTraffic = stopEtcd, func() {}
 	rs.prerequisites = &workload.Prerequisites{}
+	if r.foreign != nil {
+		rs.prerequisites.Namespace = ownName(r.Run)
+	}
 	told := observe.TellForeign(r.History, r.hosts(), r.serverIDs())
 	switch why := r.lacks(cluster.MeansEtcd); {
 	case why != "":
@@ -87,6 +90,9 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 		hosts = append(hosts, cmp.Or(member.Host, member.Name))
 	}
 	rs.etcd.KeepLeasesOf(hosts)
+	if r.foreign != nil {
+		rs.etcd.OnlyOwn(ownName(r.Run))
+	}
 	rs.running.Go(func() { rs.etcd.Run(etcd) })
 
 	rs.running.Go(func() { r.starvation().Run(etcd) })
@@ -108,8 +114,9 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 	for _, name := range r.members() {
 		config := func() (*rest.Config, error) { return r.directConfig(name) }
 		hammer := observe.NewHammer(name, config, r.History, r.Clock,
-			workload.Probes(r.Scenario.Workloads, rs.prerequisites, r.Run, name, rs.tagger, r.Clock))
-		// The users of an external cluster own its custom resources.
+			r.allowance.Limit(workload.Probes(r.allPlaced(r.Scenario.Workloads), rs.prerequisites, r.objectPrefix(), name, rs.tagger, r.Clock)))
+		// The users of an external cluster own its custom resources: only those of the harness are
+		// known to the recorder of etcd, and so asked for.
 		custom := observe.NewCustomResources(name, rs.etcd, r.History)
 		customHammer := observe.NewCustomHammer(name, config, r.History, r.Clock, custom)
 		documents := (*observe.Documents)(nil)
@@ -129,18 +136,20 @@ func (rs *recorders) begin(ctx context.Context, r *Runner) error {
 			watch:     observe.NewStorageVersionWatch(name, config, r.History, r.Clock),
 			prober:    observe.NewProber(name, config, r.History, rs.etcd, r.Clock, onReady),
 			// Each member draws from a source of its own, because they run at once.
-			traffic: workload.NewTraffic(r.Scenario.Workloads, r.Run, name, config, r.History, rs.tagger, r.Clock,
+			traffic: workload.NewTraffic(r.allPlaced(r.Scenario.Workloads), r.objectPrefix(), name, config, r.History, rs.tagger, r.Clock,
 				rand.New(rand.NewPCG(r.Rand.Uint64(), r.Rand.Uint64()))),
 		}
+		member.traffic.Allowance = r.allowance
 		if r.Scenario.Migrations.Watch {
 			member.migrations = observe.NewMigrationWatch(name, config, r.History, r.Clock)
 			rs.probes.Go(func() { member.migrations.Run(ctx) })
 		}
 		rs.mu.Lock()
 		rs.members = append(rs.members, member)
-		rs.listeners = append(rs.listeners, member.prober.ProcessChanged, hammer.ProcessChanged, member.traffic.ProcessChanged)
-		if r.foreign == nil {
-			rs.listeners = append(rs.listeners, custom.ProcessChanged, customHammer.ProcessChanged)
+		// What runs already as the recorders begin is not started, so that no booting server is probed.
+		rs.listeners = append(rs.listeners, member.prober.ProcessChanged, starts(hammer.ProcessChanged), member.traffic.ProcessChanged)
+		if r.foreign == nil || r.writesToForeign() {
+			rs.listeners = append(rs.listeners, custom.ProcessChanged, starts(customHammer.ProcessChanged))
 			rs.probes.Go(func() { customHammer.Run(ctx) })
 		}
 		if documents != nil {
@@ -187,7 +196,9 @@ func (rs *recorders) beginLeaderActivityProbe(ctx context.Context, r *Runner) {
 	ctx, stop := context.WithCancel(ctx)
 	before := rs.stopProbes
 	rs.stopProbes = func() { stop(); before() }
-	rs.probes.Go(func() { workload.NewLeaderActivityProbe(r.members(), r.client, r.Clock).Run(ctx) })
+	probe := workload.NewLeaderActivityProbe(r.members(), r.client, r.Clock)
+	probe.Allowance = r.allowance
+	rs.probes.Go(func() { probe.Run(ctx) })
 }
 
 func (rs *recorders) beginTraffic(ctx context.Context) {
@@ -285,9 +296,11 @@ func (rs *recorders) serving() string {
 
 // setUp makes what the probes of some classes need, through the first member.
 func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
-	// The prerequisites are for the probes of booting servers, which the harness does not
-	// send to an external cluster.
-	probed := r.Scenario.CRD != nil && r.foreign == nil
+	// The prerequisites are for the probes of booting servers.
+	probed := r.Scenario.CRD != nil && (r.foreign == nil || r.writesToForeign())
+	if probed && r.foreign != nil && r.lacks(cluster.MeansAddress) != "" {
+		return rs.setUpCustom(ctx, r)
+	}
 	if !probed && (len(r.Scenario.Discovery.Backends) == 0 || r.lacks(cluster.MeansAddress) != "") {
 		return nil
 	}
@@ -312,6 +325,26 @@ func (rs *recorders) setUp(ctx context.Context, r *Runner) error {
 	}
 	defer client.Close()
 	return rs.prerequisites.SetUp(ctx, client, r.Scenario.CRD, server.Host(), server.Port(), r.Clock)
+}
+
+// setUpCustom makes the custom resource of the probes in a cluster whose API servers do not reach
+// this machine.
+func (rs *recorders) setUpCustom(ctx context.Context, r *Runner) error {
+	client, err := r.client(rs.serving())
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	return rs.prerequisites.SetUpCustom(ctx, client, r.Scenario.CRD, r.Clock)
+}
+
+// starts are the changes of processes but those that are told of since the process ran before.
+func starts(listener func(cluster.Change)) func(cluster.Change) {
+	return func(change cluster.Change) {
+		if !change.Given {
+			listener(change)
+		}
+	}
 }
 
 // backendHost is the host of this machine at which API servers reach a server of the

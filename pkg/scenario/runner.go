@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/interrupt"
 	"github.com/evenkeel/evenkeel/pkg/observe"
+	"github.com/evenkeel/evenkeel/pkg/workload"
 )
 
 // History is where a run is recorded; history.Writer is one.
@@ -54,7 +55,7 @@ type Options struct {
 	Progress func(Progress)
 	// NoTraffic leaves out the writes that a run makes as evidence: the traffic, whatever
 	// the scenario says, and the probes of booting servers. On an external cluster they
-	// are always left out.
+	// are left out unless its topology gives leave.
 	NoTraffic bool
 	// Probe sends requests that a server must refuse to the servers of an external cluster
 	// too. A server that does not refuse them changes its state. All other clusters are
@@ -88,6 +89,9 @@ type Runner struct {
 	storms      int                       // that were begun
 	foreign     cluster.ExternallyManaged // nil where the cluster goes with the run
 	made        leftovers
+	// allowance is how much the harness may write to an external cluster; nil where the cluster goes
+	// with the run, and where nothing is written to it.
+	allowance *workload.Allowance
 	// owned are the APIServices and CustomResourceDefinitions that the run makes.
 	owned observe.Owned
 	// etcdHealth looks at all members' etcd and records what they say.
@@ -138,7 +142,7 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 			log = append(log, r.plain(line))
 		}
 	}
-	r.History.Record(history.Event{Kind: history.KindProcess, Member: change.Member, Process: &history.Process{
+	r.History.Record(history.Event{Kind: history.KindProcess, Member: change.Member, Given: change.Given, Process: &history.Process{
 		Component:        string(change.Component),
 		Change:           change.What,
 		Instance:         change.Instance,
@@ -177,7 +181,7 @@ func (r *Runner) Play(ctx context.Context, c cluster.Cluster) (err error) {
 	r.cluster = c
 	r.addTriggers()
 	if r.foreign, _ = c.(cluster.ExternallyManaged); r.foreign != nil {
-		r.NoTraffic = true
+		r.allow()
 	}
 	defer func() {
 		if err != nil {
@@ -450,6 +454,11 @@ func (r *Runner) boot(ctx context.Context) error {
 	}
 	if unready != nil && (r.recorders.silent() || !r.blames(ctx, unready)) {
 		return unready
+	}
+	if r.writesToForeign() {
+		if err := r.makeNamespace(ctx, r.recorders.serving(), ownName(r.Run)); err != nil {
+			r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
+		}
 	}
 	// A control plane that cannot host the prerequisites can still be judged by
 	// everything else; the history has the failed requests.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
@@ -28,7 +29,7 @@ type SimulatedServer struct {
 	StorageVersions []string `yaml:"storageVersions,omitempty"`
 }
 
-var _ = register("simulatedServer", func() Action { return &SimulatedServer{} }, registry.Fields{"member": oneMember, "name": registry.Names(namesSimulatedServer), "storageVersions": stored}, ownControlPlane)
+var _ = register("simulatedServer", func() Action { return &SimulatedServer{} }, registry.Fields{"member": oneMember, "name": registry.Names(namesSimulatedServer), "storageVersions": stored}, cluster.ChangesControlPlane)
 
 func (g *SimulatedServer) selectors() []string { return []string{g.Member} }
 

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 	"github.com/evenkeel/evenkeel/pkg/registry"
@@ -60,7 +61,7 @@ var _ = register("simulateElection", func() Action { return &SimulateElection{} 
 	"strategy":         registry.AnyText(oldestStrategy, newestStrategy, uncoordinatedStrategy, "example.com/draft"),
 	"chooseStrategies": registry.OneOf(newestStrategy, oldestStrategy).List(1, 4),
 	"legacyHolderFor":  outage,
-}, ownControlPlane)
+}, cluster.ChangesControlPlane)
 
 func (e *SimulateElection) selectors() []string { return []string{e.Member} }
 

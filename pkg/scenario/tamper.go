@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
@@ -30,7 +31,7 @@ var _ = register("tamper", func() Action { return &Tamper{} }, registry.Fields{
 	"deleteStorageVersions": stored,
 	"deleteIdentityLeases":  registry.SomeMembers().List(0, 3),
 	"addUnknownServer":      stored,
-}, ownControlPlane)
+}, cluster.ChangesControlPlane)
 
 func (t *Tamper) selectors() []string { return []string{t.Member} }
 

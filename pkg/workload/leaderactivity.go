@@ -37,6 +37,8 @@ type LeaderActivityProbe struct {
 	members []string
 	client  func(member string) (*observe.Client, error)
 	clock   clock.WithTicker
+	// Allowance is how much is sent; nil is no bound. Set it before Run.
+	Allowance *Allowance
 
 	// at is the index of the member whose API server is asked; if a request fails, the
 	// next member's is asked.
@@ -75,6 +77,9 @@ func (e *LeaderActivityProbe) Run(ctx context.Context) {
 
 // probe sends the requests once; wanted is whether the control plane serves Pods.
 func (e *LeaderActivityProbe) probe(ctx context.Context) (wanted bool, err error) {
+	if !e.Allowance.Take() {
+		return true, nil
+	}
 	client, err := e.client(e.members[e.at])
 	if err != nil {
 		return true, err

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,8 @@ import (
 )
 
 const (
-	// probeNamespace is where the probes' objects are; every control plane has it.
+	// probeNamespace is where the probes' objects are, unless Prerequisites says otherwise; every
+	// control plane has it.
 	probeNamespace = "default"
 	// customGroup and what follows must be what the CRD's fixture defines.
 	customGroup    = "probe.evenkeel.dev"
@@ -40,6 +42,9 @@ const (
 // that API servers proxy to an aggregated server. If a control plane cannot host one of
 // them, the harness sends it no requests of that class.
 type Prerequisites struct {
+	// Namespace has the probes' objects; empty means default.
+	Namespace string
+
 	custom, aggregated atomic.Bool
 }
 
@@ -50,6 +55,8 @@ func Owned() []observe.Call {
 		{Resource: "apiservices", Name: backendRegistration},
 	}
 }
+
+func (p *Prerequisites) namespace() string { return cmp.Or(p.Namespace, probeNamespace) }
 
 // Custom is whether the custom resource is there.
 func (p *Prerequisites) Custom() bool { return p.custom.Load() }
@@ -65,6 +72,14 @@ func (p *Prerequisites) SetUp(ctx context.Context, client *observe.Client, crd [
 		fmt.Errorf("it was not served within %s", PrerequisitesTimeout))
 	defer cancel()
 	return errors.Join(p.setUpCustom(ctx, client, crd, clk), p.setUpAggregated(ctx, client, backendHost, backendPort, clk))
+}
+
+// SetUpCustom makes the CustomResourceDefinition alone, as SetUp does.
+func (p *Prerequisites) SetUpCustom(ctx context.Context, client *observe.Client, crd []byte, clk clock.WithTicker) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, PrerequisitesTimeout,
+		fmt.Errorf("it was not served within %s", PrerequisitesTimeout))
+	defer cancel()
+	return p.setUpCustom(ctx, client, crd, clk)
 }
 
 func (p *Prerequisites) setUpCustom(ctx context.Context, client *observe.Client, raw []byte, clk clock.WithTicker) error {
@@ -96,10 +111,10 @@ func (p *Prerequisites) AwaitCustom(ctx context.Context, client *observe.Client,
 	ctx, cancel := context.WithTimeoutCause(ctx, PrerequisitesTimeout,
 		fmt.Errorf("no %s was taken within %s", customResource, PrerequisitesTimeout))
 	defer cancel()
-	_, err := create(ctx, client, clk, observe.Call{Class: history.ClassCustom, Group: customGroup, Version: "v1", Resource: customResource, Namespace: probeNamespace,
+	_, err := create(ctx, client, clk, observe.Call{Class: history.ClassCustom, Group: customGroup, Version: "v1", Resource: customResource, Namespace: p.namespace(),
 		Body: map[string]any{
 			"apiVersion": customGroup + "/v1", "kind": customKind,
-			"metadata": map[string]any{"name": "established", "namespace": probeNamespace},
+			"metadata": map[string]any{"name": "established", "namespace": p.namespace()},
 		}})
 	return err
 }
@@ -107,7 +122,7 @@ func (p *Prerequisites) AwaitCustom(ctx context.Context, client *observe.Client,
 func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Client, host string, port int, clk clock.WithTicker) error {
 	service := map[string]any{
 		"apiVersion": "v1", "kind": "Service",
-		"metadata": map[string]any{"name": backendService, "namespace": probeNamespace},
+		"metadata": map[string]any{"name": backendService, "namespace": p.namespace()},
 		"spec": map[string]any{
 			"type": "ExternalName", "externalName": host,
 			"ports": []any{map[string]any{"port": port, "protocol": "TCP"}},
@@ -119,11 +134,11 @@ func (p *Prerequisites) setUpAggregated(ctx context.Context, client *observe.Cli
 		"spec": map[string]any{
 			"group": BackendGroup, "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 15,
 			"insecureSkipTLSVerify": true,
-			"service":               map[string]any{"name": backendService, "namespace": probeNamespace, "port": port},
+			"service":               map[string]any{"name": backendService, "namespace": p.namespace(), "port": port},
 		},
 	}
 	for _, call := range []observe.Call{
-		{Version: "v1", Resource: "services", Namespace: probeNamespace, Body: service},
+		{Version: "v1", Resource: "services", Namespace: p.namespace(), Body: service},
 		{Group: registrationGroup, Version: "v1", Resource: "apiservices", Body: registration,
 			Defines: &history.Definition{Remote: true, Group: BackendGroup, Versions: []string{"v1"}}},
 	} {

@@ -32,8 +32,8 @@ func Probes(workloads []*Workload, prerequisites *Prerequisites, run, member str
 		workload *Workload
 		ready    *atomic.Bool
 	}{
-		{customWorkload(), &prerequisites.custom},
-		{aggregatedWorkload(), &prerequisites.aggregated},
+		{customWorkload().Within(prerequisites.namespace()), &prerequisites.custom},
+		{aggregatedWorkload().Within(prerequisites.namespace()), &prerequisites.aggregated},
 	} {
 		source := NewSource(class.workload, run, member, "h", tagger, clk)
 		// The group is asked for at every boot; a server that has just begun
@@ -48,19 +48,19 @@ func Probes(workloads []*Workload, prerequisites *Prerequisites, run, member str
 			},
 		})
 	}
-	return append(probes, otherWritesProbe(&prerequisites.aggregated), readProbe(), reviewProbe())
+	return append(probes, otherWritesProbe(prerequisites.namespace(), &prerequisites.aggregated), readProbe(prerequisites.namespace()), reviewProbe())
 }
 
 // otherWritesProbe sends writes of the kinds that no workload has: of a
 // collection in which nothing is selected, and of a subresource of an object of
 // the prerequisites, by a patch without content. A server that lets them pass
 // changes nothing, and has not held them back.
-func otherWritesProbe(registered *atomic.Bool) observe.Probe {
+func otherWritesProbe(namespace string, registered *atomic.Bool) observe.Probe {
 	turn := 0
 	return observe.Probe{
 		Interval: observe.HammerClassInterval,
 		Step: func(ctx context.Context, client *observe.Client) {
-			call := observe.Call{Class: history.ClassGuarded, Verb: "deletecollection", Version: "v1", Resource: "configmaps", Namespace: probeNamespace,
+			call := observe.Call{Class: history.ClassGuarded, Verb: "deletecollection", Version: "v1", Resource: "configmaps", Namespace: namespace,
 				Query: url.Values{"labelSelector": {nothingSelected}}}
 			if turn++; turn%2 == 0 && registered.Load() {
 				call = observe.Call{Class: history.ClassGuarded, Verb: "patch", Group: registrationGroup, Version: "v1", Resource: "apiservices",
@@ -74,15 +74,15 @@ func otherWritesProbe(registered *atomic.Bool) observe.Probe {
 // nothingSelected is a label that no object has.
 const nothingSelected = "evenkeel.dev/none=selected"
 
-func readProbe() observe.Probe {
+func readProbe(namespace string) observe.Probe {
 	turn := 0
 	return observe.Probe{
 		Interval: observe.HammerClassInterval,
 		Step: func(ctx context.Context, client *observe.Client) {
-			call := observe.Call{Class: history.ClassRead, Verb: "list", Version: "v1", Resource: "configmaps", Namespace: probeNamespace,
+			call := observe.Call{Class: history.ClassRead, Verb: "list", Version: "v1", Resource: "configmaps", Namespace: namespace,
 				Query: url.Values{"limit": {"1"}}}
 			if turn++; turn%2 == 0 {
-				call = observe.Call{Class: history.ClassRead, Verb: "get", Version: "v1", Resource: "namespaces", Name: probeNamespace}
+				call = observe.Call{Class: history.ClassRead, Verb: "get", Version: "v1", Resource: "namespaces", Name: namespace}
 			}
 			client.Do(ctx, call)
 		},

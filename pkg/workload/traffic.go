@@ -23,6 +23,8 @@ type Traffic struct {
 	clock    clock.WithTicker
 	rand     *rand.Rand
 	sources  []*Source
+	// Allowance is how much is sent; nil is no bound. Set it before Run.
+	Allowance *Allowance
 }
 
 // NewTraffic makes the traffic of one member. The random numbers are used by
@@ -84,6 +86,9 @@ func (t *Traffic) stream(ctx context.Context, streams *sync.WaitGroup, rate floa
 		for {
 			select {
 			case <-ticker.C():
+				if !t.Allowance.Take() {
+					continue
+				}
 				began := t.clock.Now()
 				step(client)
 				if !wait(ctx, t.clock, min(t.clock.Since(began), observe.LongestRest)) {

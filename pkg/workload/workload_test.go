@@ -273,7 +273,7 @@ func TestOtherWrites(t *testing.T) {
 		fmt.Fprint(w, "{}")
 	}), m)
 	var registered atomic.Bool
-	probe := otherWritesProbe(&registered)
+	probe := otherWritesProbe("default", &registered)
 	probe.Step(t.Context(), client)
 	probe.Step(t.Context(), client)
 	registered.Store(true)

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -40,6 +41,9 @@ var shownPrefixes = []string{
 // ownDomain is the domain of the groups that the harness defines in an external cluster.
 const ownDomain = ".evenkeel.dev"
 
+// ownNames begin the names of the objects that the harness makes there, and of the namespaces.
+const ownNames = "evenkeel-"
+
 // definitionsPrefix is of the keys of CustomResourceDefinitions.
 const definitionsPrefix = registry + "apiextensions.k8s.io/customresourcedefinitions/"
 
@@ -59,8 +63,13 @@ func shown(key string) bool {
 	if name, ok := strings.CutPrefix(key, definitionsPrefix); ok {
 		return strings.HasSuffix(name, ownDomain)
 	}
-	group, _, ok := strings.Cut(strings.TrimPrefix(key, registry), "/")
-	return ok && strings.HasPrefix(key, registry) && strings.HasSuffix(group, ownDomain)
+	below, ok := strings.CutPrefix(key, registry)
+	if !ok || strings.HasPrefix(key, secretsPrefix) {
+		return false
+	}
+	parts := strings.Split(below, "/")
+	return len(parts) > 1 && (strings.HasSuffix(parts[0], ownDomain) ||
+		slices.ContainsFunc(parts[1:], func(part string) bool { return strings.HasPrefix(part, ownNames) }))
 }
 
 // etcdView is the node's etcd as the harness may see it, by etcd's own protocol: what may
@@ -68,6 +77,7 @@ func shown(key string) bool {
 type etcdView struct {
 	etcdserverpb.UnimplementedKVServer
 	etcdserverpb.UnimplementedWatchServer
+	etcdserverpb.UnimplementedMaintenanceServer
 
 	access EtcdAccess
 	secure func(EtcdAccess) (*tls.Config, error)
@@ -100,6 +110,38 @@ func etcdTLS(access EtcdAccess) (*tls.Config, error) {
 func (v *etcdView) register(server *grpc.Server) {
 	etcdserverpb.RegisterKVServer(server, v)
 	etcdserverpb.RegisterWatchServer(server, v)
+	etcdserverpb.RegisterMaintenanceServer(server, v)
+}
+
+// HashKV implements etcdserverpb.MaintenanceServer: one hash of all that the member's etcd holds,
+// of which nothing can be guessed.
+func (v *etcdView) HashKV(ctx context.Context, request *etcdserverpb.HashKVRequest) (*etcdserverpb.HashKVResponse, error) {
+	to, err := v.upstream()
+	if err != nil {
+		return nil, err
+	}
+	return etcdserverpb.NewMaintenanceClient(to).HashKV(forwarded(ctx), request)
+}
+
+// Status implements etcdserverpb.MaintenanceServer: whether the member is whole.
+func (v *etcdView) Status(ctx context.Context, request *etcdserverpb.StatusRequest) (*etcdserverpb.StatusResponse, error) {
+	to, err := v.upstream()
+	if err != nil {
+		return nil, err
+	}
+	return etcdserverpb.NewMaintenanceClient(to).Status(forwarded(ctx), request)
+}
+
+// Alarm implements etcdserverpb.MaintenanceServer, of which only the reading of alarms is shown.
+func (v *etcdView) Alarm(ctx context.Context, request *etcdserverpb.AlarmRequest) (*etcdserverpb.AlarmResponse, error) {
+	if request.Action != etcdserverpb.AlarmRequest_GET {
+		return nil, status.Error(codes.PermissionDenied, "the agent shows alarms, and changes none")
+	}
+	to, err := v.upstream()
+	if err != nil {
+		return nil, err
+	}
+	return etcdserverpb.NewMaintenanceClient(to).Alarm(forwarded(ctx), request)
 }
 
 func (v *etcdView) upstream() (*grpc.ClientConn, error) {

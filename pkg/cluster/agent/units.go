@@ -40,6 +40,8 @@ type unit struct {
 	// off are the features that its processes are started without.
 	off []cluster.Feature
 	now *liveProcess
+	// given is whether the next process that is told of may have run before.
+	given bool
 }
 
 type liveProcess struct {
@@ -60,6 +62,17 @@ func NewUnits(member string, components []cluster.Component, release string, obs
 	}
 	for _, component := range components {
 		u.of[component] = &unit{}
+	}
+	return u
+}
+
+// Found has the first process of each component count as one that may have run before the agent
+// was asked, unless the harness starts it.
+func (u *Units) Found() *Units {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, one := range u.of {
+		one.given = true
 	}
 	return u
 }
@@ -102,6 +115,7 @@ func (u *Units) told(event Event) {
 		one.instance++
 		one.now = &liveProcess{process: process, instance: one.instance, release: u.release, off: one.off}
 		u.tell(event.Component, one.now, history.ProcessStarted, false)
+		one.given = false
 	}
 }
 
@@ -143,6 +157,7 @@ func (u *Units) tell(component cluster.Component, of *liveProcess, what string, 
 	u.observe(cluster.Change{
 		Member: u.member, Component: component, What: what, Instance: of.instance,
 		Process: of.process, Release: of.release, Off: of.off, Exit: exit, Expected: expected, Forced: forced,
+		Given: what == history.ProcessStarted && u.of[component].given,
 	})
 }
 
@@ -220,6 +235,7 @@ func (u *Units) Starting(component cluster.Component, release string) {
 	defer u.mu.Unlock()
 	u.release = release
 	u.of[component].expected, u.of[component].once, u.of[component].forced, u.of[component].exits = false, false, false, 0
+	u.of[component].given = false
 }
 
 // Replacing makes the end of the component's process expected, and not that of the one

@@ -58,6 +58,8 @@ func (c *external) Lacks(means cluster.Means) string {
 			return "policies that deny writes are not made in an external cluster without --allow-disruption"
 		}
 		return ""
+	case cluster.MeansTraffic, cluster.MeansControlPlane:
+		return c.lacksTraffic(means)
 	case cluster.MeansStopComponent: // as an operation
 	}
 	return c.lacksOperation(means)

@@ -88,7 +88,7 @@ func (m *member) meetAgent(ctx context.Context) error {
 		return fmt.Errorf("its agent was installed to %s, and the topology has spec.external.agent: %s: install it again with `evenkeel agent install`", who.Rung, cluster.RungDisrupt)
 	}
 	m.node.reads = who.Etcd
-	m.node.units = agent.NewUnits(m.name, m.cluster.components, m.release, m.cluster.observe)
+	m.node.units = agent.NewUnits(m.name, m.cluster.components, m.release, m.cluster.observe).Found()
 	return nil
 }
 

@@ -104,11 +104,12 @@ func (m *member) seen(ctx context.Context, start int64) {
 	}
 	m.process, m.runs, m.undead = cluster.Process{StartTime: start}, true, false
 	m.instance++
+	first := m.instance == 1
 	m.release = version
 	if release, ok := m.cluster.named(version); ok {
 		m.release = release
 	}
-	m.tell(cluster.Change{What: history.ProcessStarted, Release: m.release})
+	m.tell(cluster.Change{What: history.ProcessStarted, Release: m.release, Given: first})
 	m.announce()
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -14,11 +15,11 @@ import (
 // others with 406; one that has it again, or beside which another one is without, serves
 // the aggregated document.
 var ad27 = law.Together[*Facts]{
-	Row: law.Row{ID: "AD-27", Sources: definitions, Needs: slices.Concat(
+	Row: law.Row{ID: "AD-27", Also: []string{history.LackFeatures}, Sources: definitions, Needs: slices.Concat(
 		atEither("fallback"), atEither("refused"), atEither("mixed"), atEither("again"), anyOf("mapped"))},
 	Parts: []law.Law[*Facts]{
-		formLaw(law.Row{ID: "AD-27"}, gated),
-		clientLaw(law.Row{ID: "AD-27"}, func(c *client, _ law.Bounds) law.Entry {
+		formLaw(law.Row{ID: "AD-27", Also: []string{history.LackFeatures}}, gated),
+		clientLaw(law.Row{ID: "AD-27", Also: []string{history.LackFeatures}}, func(c *client, _ law.Bounds) law.Entry {
 			if !withoutAggregation(c.by) || c.found.Legacy {
 				return law.Entry{}
 			}

@@ -113,6 +113,8 @@ func actsAlone(row law.Row, describe func(*succession, law.Entry) law.Entry) law
 		at := s.When(s.now.Stamp)
 		e := law.Of(s.Key, at).By(s.MemberOf(s.now.Holder))
 		switch {
+		case s.by == nil && s.Midway():
+			return e.Unclear("%s acted as the leader of %s, and whether it had the Lease before the history began is not known", s.now.Holder, s.Key)
 		case s.by == nil && s.Held().During(at) != fact.Yes:
 			return e.Unclear("%s acted as the leader of %s and has never had the Lease, and whether another one had it is not certain", s.now.Holder, s.Key)
 		case s.by == nil:

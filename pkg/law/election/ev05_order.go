@@ -2,6 +2,7 @@ package election
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -12,7 +13,7 @@ import (
 // than the members that have still to follow. KEP-4355 compares the binaries first, from
 // before there were emulated versions; CLE-06 judges what is wrong in either order.
 var ev05 = law.Each[*Facts, *election]{
-	Row: law.Row{ID: "EV-05", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
+	Row: law.Row{ID: "EV-05", Also: []string{history.LackEmulation}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "emulating", Tag: "emulating"}, {Name: "orderDecides", Tag: "orderDecides"},
 	}},
 	Over: (*Facts).electionsOfCandidates,

@@ -49,7 +49,12 @@ type Facts struct {
 
 // begin makes the facts of a history of which nothing was observed.
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, leases: map[string]*Lease{}, standing: map[string]*Candidate{}, made: map[int64]*history.Request{}}
+	f := &Facts{History: h, leases: map[string]*Lease{}, standing: map[string]*Candidate{}, made: map[int64]*history.Request{}}
+	if h.Midway() {
+		// What happened right before the history may have Leases move.
+		f.moves, f.causes = []int64{0}, []int64{0}
+	}
+	return f
 }
 
 // Observe takes the next event in.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -16,7 +17,7 @@ import (
 // same run. It does not see fields that an older release does not know, nor objects of
 // resources that the older release does not have.
 var ev01 = law.Each[*Facts, *storing]{
-	Row: law.Row{ID: "EV-01", Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Discovery}, Needs: []law.Need{
+	Row: law.Row{ID: "EV-01", Also: []string{history.LackEmulation}, Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Discovery}, Needs: []law.Need{
 		{Name: "stored"}, {Name: "storedEach", Tag: differing, Each: true},
 	}},
 	Over: (*Facts).storings,

@@ -19,7 +19,7 @@ import (
 // which all servers share. It does not see fields of objects, which the KEP does not prune,
 // nor versions that no server lists or claims.
 var ev02 = law.Each[*Facts, hosted]{
-	Row: law.Row{ID: "EV-02", Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Discovery}, Needs: []law.Need{
+	Row: law.Row{ID: "EV-02", Also: []string{history.LackEmulation}, Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Discovery}, Needs: []law.Need{
 		{Name: "compared"}, {Name: "comparedEach", Each: true}, {Name: "differing", Tag: differing},
 	}, Kinds: []string{kindAlpha}},
 	Over: (*Facts).hostings,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -14,7 +15,7 @@ import (
 // harness writes. What a rollback meets after that it does not judge, and that the member
 // becomes ready RO-02 does.
 var ev03 = law.Together[*Facts]{
-	Row: law.Row{ID: "EV-03", Sources: []fact.Source{fact.Readyz, fact.Requests, fact.Reads}, Needs: []law.Need{
+	Row: law.Row{ID: "EV-03", Also: []string{history.LackEmulation}, Sources: []fact.Source{fact.Readyz, fact.Requests, fact.Reads}, Needs: []law.Need{
 		{Name: "back"}, {Name: "backEach", Tag: readAgrees, Each: true},
 	}},
 	Parts: []law.Law[*Facts]{takes(func(f *Facts) []restart { return f.restarts(f.rolledBack) }, restart.readsWrong, restart.readsRight)},

@@ -2,6 +2,7 @@ package emulation
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -11,7 +12,7 @@ import (
 // is judged of the whole history, and a breach while members raise is one as at any other
 // time. It sees the resources that the harness writes and the server still hosts.
 var ev04 = law.Together[*Facts]{
-	Row: law.Row{ID: "EV-04", Sources: []fact.Source{fact.Readyz, fact.Requests, fact.Discovery}, Needs: []law.Need{
+	Row: law.Row{ID: "EV-04", Also: []string{history.LackEmulation}, Sources: []fact.Source{fact.Readyz, fact.Requests, fact.Discovery}, Needs: []law.Need{
 		{Name: "raisedEach", Tag: up, Each: true}, {Name: "lowered", Tag: down},
 	}},
 	Parts: []law.Law[*Facts]{takes(func(f *Facts) []restart {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -13,7 +14,7 @@ import (
 // not see a resource that servers of the emulated release have no entry for, nor a release
 // of which no server ran.
 var ev06 = law.Each[*Facts, announcement]{
-	Row: law.Row{ID: "EV-06", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
+	Row: law.Row{ID: "EV-06", Also: []string{history.LackEmulation}, Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
 		{Name: "announced"}, {Name: "announcedEach", Each: true}, {Name: "differing", Tag: differing},
 	}},
 	Over: (*Facts).announcements,

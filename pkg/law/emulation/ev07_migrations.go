@@ -15,7 +15,7 @@ import (
 // server announces to store. It does not see custom resources, whose versions no release
 // decides.
 var ev07 = law.Each[*Facts, *migration]{
-	Row: law.Row{ID: "EV-07", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
+	Row: law.Row{ID: "EV-07", Also: []string{history.LackEmulation}, Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
 		{Name: "begun", Tag: "begun"}, {Name: "waited", Tag: "waited", Breaches: true},
 	}, Kinds: []string{kindDisagreed}},
 	Over: func(f *Facts) []*migration {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/release"
 )
@@ -15,7 +16,7 @@ import (
 // and says so (KEP-4330, "Component Flags": the binary exits and reports an invalid value). It
 // does not see whether the server names the versions that it would take.
 var ev08 = law.Each[*Facts, trial]{
-	Row: law.Row{ID: "EV-08", Needs: []law.Need{
+	Row: law.Row{ID: "EV-08", Also: []string{history.LackEmulation}, Needs: []law.Need{
 		{Name: "newer", Tag: "newer"}, {Name: "incompatible", Tag: "incompatible"}, {Name: "unsupported", Tag: "unsupported"},
 	}},
 	Over: func(f *Facts) []trial { return f.trials },

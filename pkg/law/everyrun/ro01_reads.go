@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -13,7 +14,7 @@ import (
 // fields that get lost while the object and its revision stay, a resource that a member
 // stopped to serve altogether, nor a member that is always too busy to answer.
 var ro01 = law.Each[*Facts, read]{
-	Row: law.Row{ID: "RO-01", Sources: []fact.Source{fact.Etcd, fact.Reads}, Needs: []law.Need{
+	Row: law.Row{ID: "RO-01", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Reads}, Needs: []law.Need{
 		{Name: "reads"}, {Name: "readsEach", Each: true},
 	}},
 	Over: func(f *Facts) []read { return f.reads },

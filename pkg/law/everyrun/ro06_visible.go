@@ -16,7 +16,7 @@ import (
 // that were ready as the write was acknowledged, and the reads at holds and at the end. It
 // does not see a list with resourceVersion=0 that is old, which is allowed.
 var ro06 = law.Together[*Facts]{
-	Row: law.Row{ID: "RO-06", Sources: []fact.Source{fact.Visibilities, fact.Reads}, Needs: []law.Need{
+	Row: law.Row{ID: "RO-06", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Visibilities, fact.Reads}, Needs: []law.Need{
 		{Name: "shown", Tag: "shown"}, {Name: "shownEach", Tag: "shown", Each: true}, {Name: "watched", Tag: "watch"}, {Name: "current", Tag: "current"},
 	}},
 	Parts: []law.Law[*Facts]{

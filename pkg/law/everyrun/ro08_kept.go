@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -13,7 +14,7 @@ import (
 // does not see writes that the harness did not tag, such as those of controllers, and what
 // etcd loses after it told of it: that shows in reads (RO-01) and hashes (RO-07).
 var ro08 = law.Each[*Facts, acknowledged]{
-	Row:  law.Row{ID: "RO-08", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{{Name: "kept"}, {Name: "keptEach", Each: true}}},
+	Row:  law.Row{ID: "RO-08", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{{Name: "kept"}, {Name: "keptEach", Each: true}}},
 	Over: func(f *Facts) []acknowledged { return f.acknowledged },
 	End:  acknowledged.kept,
 }

@@ -15,7 +15,7 @@ import (
 // while it starts and shortly after. It does not see their objects (RO-01), nor ones that
 // are defined later (AD-13).
 var ro09 = law.Each[*Facts, custom]{
-	Row: law.Row{ID: "RO-09", Sources: []fact.Source{fact.Customs, fact.Etcd}, Needs: []law.Need{
+	Row: law.Row{ID: "RO-09", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Customs, fact.Etcd}, Needs: []law.Need{
 		{Name: "served"}, {Name: "servedEach", Each: true},
 	}},
 	Over: func(f *Facts) []custom { return f.customs },

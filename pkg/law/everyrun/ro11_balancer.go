@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -20,7 +21,7 @@ func mayBeWithoutAnswer() time.Duration { return requirement.MustBound("RO-11", 
 // reads one object over new connections. It does not see connections that break, nor
 // replacements beside a fault.
 var ro11 = law.Always[*Facts, replacement]{
-	Row:   law.Row{ID: "RO-11", Sources: []fact.Source{fact.Balancers}, Needs: []law.Need{{Name: "replaced", Tag: "answered"}}},
+	Row:   law.Row{ID: "RO-11", Also: []string{history.LackBalancer}, Sources: []fact.Source{fact.Balancers}, Needs: []law.Need{{Name: "replaced", Tag: "answered"}}},
 	Over:  (*Facts).replacements,
 	While: replacement.lasts,
 	Holds: func(r replacement) fact.Signal { return r.facts.served() },

@@ -11,7 +11,7 @@ import (
 // svm01: what is migrated never changes, names that are none are refused, and a status
 // that comes with the creation is left out (KEP-4192, validation and strategy).
 var svm01 = together{
-	Row: law.Row{ID: "SVM-01", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+	Row: law.Row{ID: "SVM-01", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "resources", Tag: history.InvalidResource}, {Name: "groups", Tag: history.InvalidGroup},
 		{Name: "changes", Tag: history.InvalidChange}, {Name: "created", Tag: "created"},
 	}},

@@ -9,7 +9,7 @@ import (
 // svm02: a migration has one outcome, once, and no client can take it back (KEP-4192, the
 // conditions of the status).
 var svm02 = together{
-	Row: law.Row{ID: "SVM-02", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+	Row: law.Row{ID: "SVM-02", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "ended", Tag: "ended"}, {Name: "outcomes", Tag: history.InvalidOutcome}, {Name: "seconds", Tag: history.InvalidBoth},
 	}},
 	Parts: parts{

@@ -11,7 +11,7 @@ import (
 // svm03: the checkpoint is recorded once, and names a revision of the time since the
 // migration was created (KEP-4192, status.resourceVersion).
 var svm03 = together{
-	Row: law.Row{ID: "SVM-03", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+	Row: law.Row{ID: "SVM-03", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "recorded", Tag: "recorded"}, {Name: "refused", Tag: history.InvalidCheckpoint},
 	}},
 	Parts: parts{each[*Migration]{Over: all, End: (*Migration).keepsCheckpoint}, refuses(history.InvalidCheckpoint, "another checkpoint")},

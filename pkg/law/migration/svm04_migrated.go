@@ -2,6 +2,7 @@ package migration
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -9,7 +10,7 @@ import (
 // still exists is stored in the version that the servers agree on or, where they do not any
 // more, in the one that they agreed on when it began (KEP-25, "Migrator").
 var svm04 = together{
-	Row: law.Row{ID: "SVM-04", Sources: []fact.Source{fact.Etcd}, Needs: needs("rewritten", "compared")},
+	Row: law.Row{ID: "SVM-04", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("rewritten", "compared")},
 	Parts: parts{
 		leavesNone("from before its checkpoint", func(m *Migration, c *Change) bool { return c.created <= m.checkpoint() }, "compared"),
 		each[*Migration]{

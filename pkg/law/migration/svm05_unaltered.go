@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -12,7 +13,7 @@ import (
 // managed fields and contents of what it rewrites as they are (KEP-25, "Migrator": it
 // writes back what it read).
 var svm05 = together{
-	Row:   law.Row{ID: "SVM-05", Sources: []fact.Source{fact.Etcd}, Needs: needs("same", "contents")},
+	Row:   law.Row{ID: "SVM-05", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("same", "contents")},
 	Parts: parts{altersNone, written{Judge: countsSame}},
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -11,7 +12,7 @@ import (
 // changes, is not written to etcd again (KEP-25, "Goals": no needless load). What is on its
 // way when a migration ends is a write of it too.
 var svm06 = together{
-	Row: law.Row{ID: "SVM-06", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "untouched"}}},
+	Row: law.Row{ID: "SVM-06", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "untouched"}}},
 	Parts: parts{
 		neverTouches(func(t *Touch, _ law.Bounds) law.Entry {
 			if !t.untagged() || t.converts() || !t.sameObject() {

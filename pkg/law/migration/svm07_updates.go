@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -12,7 +13,7 @@ import (
 // harness leaves its tag in the object, so that an earlier tag that comes back is a later
 // write that was lost. One that is on its way when the migration ends may come after it.
 var svm07 = together{
-	Row: law.Row{ID: "SVM-07", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{{Name: "updates"}, {Name: "ahead", Tag: "ahead"}}},
+	Row: law.Row{ID: "SVM-07", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{{Name: "updates"}, {Name: "ahead", Tag: "ahead"}}},
 	Parts: parts{
 		untoldWrites,
 		neverTouches(func(t *Touch, _ law.Bounds) law.Entry {

@@ -4,13 +4,14 @@ import (
 	"cmp"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // svm08: an object that was deleted stays deleted, unless a user creates it again (KEP-25,
 // "Migrator"). The tag tells: a new object of the harness has one that was never there.
 var svm08 = together{
-	Row: law.Row{ID: "SVM-08", Sources: []fact.Source{fact.Etcd}, Needs: needs("deleted")},
+	Row: law.Row{ID: "SVM-08", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("deleted")},
 	Parts: parts{
 		neverTouches(func(t *Touch, _ law.Bounds) law.Entry {
 			if t.Before == nil || !t.New || t.tagged() && !t.Again {

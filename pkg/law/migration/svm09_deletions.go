@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // svm09: that objects are deleted while it runs, one by one or with their namespace, does
 // not make a migration fail (KEP-25, "Migrator": what is not found is done).
 var svm09 = written{
-	Row: law.Row{ID: "SVM-09", Sources: []fact.Source{fact.Etcd}, Needs: needs("single", "together")},
+	Row: law.Row{ID: "SVM-09", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("single", "together")},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, m := range f.Migrations {
 			deleted := m.deletedAhead()

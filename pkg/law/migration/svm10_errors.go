@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -12,7 +13,7 @@ import (
 // retries). Only errors that a fault put in the way of the controller are counted: only of
 // those is it known that they pass.
 var svm10 = written{
-	Row: law.Row{ID: "SVM-10", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "passed", Tag: "passed"}, {Name: "kinds", Tag: "passed", Distinct: true}}},
+	Row: law.Row{ID: "SVM-10", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "passed", Tag: "passed"}, {Name: "kinds", Tag: "passed", Distinct: true}}},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, m := range f.Migrations {
 			running := m.Running()

@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // svm11: the end of the controller that migrates, and a change of leader, delay a migration
 // and do not fail it (KEP-25, "Failure recovery").
 var svm11 = each[*Migration]{
-	Row:  law.Row{ID: "SVM-11", Sources: []fact.Source{fact.Etcd}, Needs: needs("survived")},
+	Row:  law.Row{ID: "SVM-11", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("survived")},
 	Over: all,
 	End: func(m *Migration, _ law.Bounds) law.Entry {
 		crashes, takeovers := m.crashes(), m.takeovers()

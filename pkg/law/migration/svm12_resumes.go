@@ -2,6 +2,7 @@ package migration
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -10,7 +11,7 @@ import (
 // of an object that is in the target version changes nothing in etcd, so the writes are
 // counted that a fault on the controller's link has seen; etcd tells whether all were.
 var svm12 = written{
-	Row: law.Row{ID: "SVM-12", Sources: []fact.Source{fact.Etcd}, Needs: needs("interrupted", "before", "after")},
+	Row: law.Row{ID: "SVM-12", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("interrupted", "before", "after")},
 	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		for _, m := range f.Migrations {
 			crashes, sent := m.crashes(), m.sent()

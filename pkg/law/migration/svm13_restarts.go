@@ -9,7 +9,7 @@ import (
 // svm13: API servers that go and come back one after the other delay a migration and do not
 // fail it (KEP-25, "Failure recovery").
 var svm13 = each[*Migration]{
-	Row:  law.Row{ID: "SVM-13", Sources: []fact.Source{fact.Etcd}, Needs: needs("survived")},
+	Row:  law.Row{ID: "SVM-13", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("survived")},
 	Over: all,
 	End: func(m *Migration, _ law.Bounds) law.Entry {
 		ended, ends := map[string]bool{}, m.ends(history.ComponentAPIServer)

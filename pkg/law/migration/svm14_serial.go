@@ -2,13 +2,14 @@ package migration
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // svm14: of one resource one migration runs at a time, and the older one first (KEP-25,
 // "Controller": one worker for each resource, in the order of creation).
 var svm14 = written{
-	Row: law.Row{ID: "SVM-14", Sources: []fact.Source{fact.Etcd}, Needs: needs("queued", "ordered")},
+	Row: law.Row{ID: "SVM-14", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("queued", "ordered")},
 	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		for _, m := range those(func(m *Migration) bool { return was(m.Started) && !m.Found })(f) {
 			queued := false

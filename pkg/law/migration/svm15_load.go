@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -13,7 +14,7 @@ import (
 // clients are served as quickly as before (KEP-25, "Goals": fewer than ten a second where
 // nothing else is declared). A client that is not served at all is not served quickly.
 var svm15 = together{
-	Row: law.Row{ID: "SVM-15", Sources: []fact.Source{fact.Etcd, fact.Requests, fact.Readyz}, Needs: needs("paced", "during", "before")},
+	Row: law.Row{ID: "SVM-15", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests, fact.Readyz}, Needs: needs("paced", "during", "before")},
 	Parts: parts{
 		each[writer]{Over: writers, End: writer.keepsPace},
 		written{Judge: servesOthers},

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -10,7 +11,7 @@ import (
 // way; then none of them is lost, altered or stored in an old version (KEP-25, "Goals"). A
 // migration that stops because the agreement is lost may leave the rest to the next one.
 var svm16 = together{
-	Row: law.Row{ID: "SVM-16", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+	Row: law.Row{ID: "SVM-16", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "before", Tag: "before"}, {Name: "rewritten", Tag: "rewritten"}, {Name: "after", Tag: "after"}, {Name: "upgraded", Tag: "upgraded"},
 		{Name: "killedEarly", Tag: "early"}, {Name: "killedHalf", Tag: "half"}, {Name: "killedLate", Tag: "late"},
 		{Name: "servers", Tag: "servers"}, {Name: "halfway", Tag: "halfway"},

@@ -14,7 +14,7 @@ import (
 // rewrites have taken no longer than the bound. Between the end of one controller and the start
 // of the next, and while the controller gets nowhere, there is nothing to tell.
 var svm17 = each[*Migration]{
-	Row:  law.Row{ID: "SVM-17", Sources: []fact.Source{fact.Etcd}, Needs: needs("reports")},
+	Row:  law.Row{ID: "SVM-17", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("reports")},
 	Over: those(func(m *Migration) bool { return was(m.Started) }),
 	End: func(m *Migration, bounds law.Bounds) law.Entry {
 		e, long := law.Of(m.Name, m.When(m.Started)), bounds.Of("long")

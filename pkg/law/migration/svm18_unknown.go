@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // svm18: the migration of a resource that no server hosts fails within a bound, and says
 // why (KEP-4192, the resource version controller).
-var svm18 = fails(law.Row{ID: "SVM-18", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("failed")},
+var svm18 = fails(law.Row{ID: "SVM-18", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("failed")},
 	(*Migration).unknown, "which no server hosts")
 
 // unknown is whether it is known of each member that it does not host the resource, and

@@ -16,8 +16,8 @@ import (
 // migrate, ends as failed; and no migration stays open for ever (KEP-4192, the resource
 // version controller).
 var svm19 = together{
-	Row:   law.Row{ID: "SVM-19", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("failed")},
-	Parts: parts{fails(law.Row{ID: "SVM-19"}, (*Migration).unstored, "which is never stored"), staysOpen},
+	Row:   law.Row{ID: "SVM-19", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("failed")},
+	Parts: parts{fails(law.Row{ID: "SVM-19", Also: []string{history.LackTraffic}}, (*Migration).unstored, "which is never stored"), staysOpen},
 }
 
 // unstored is whether its resource is hosted by the API servers themselves, and none says

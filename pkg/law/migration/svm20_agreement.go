@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -12,7 +13,7 @@ import (
 // controller that does not wait was put to the test as well, so breaches count for the
 // needs.
 var svm20 = together{
-	Row: law.Row{ID: "SVM-20", Sources: []fact.Source{fact.Etcd}, Kinds: []string{kindDisagreed}, Needs: []law.Need{
+	Row: law.Row{ID: "SVM-20", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Kinds: []string{kindDisagreed}, Needs: []law.Need{
 		{Name: "begun", Tag: "begun", Breaches: true}, {Name: "waited", Tag: "waited", Breaches: true},
 	}},
 	Parts: parts{each[*Migration]{Over: those((*Migration).begins), End: (*Migration).beginsAgreed}, writesNothingYet},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -13,7 +14,7 @@ import (
 // (KEP-2339, "Storage version migrator"). An agreement on the same version that is back
 // before the end is for the migration to deal with: it may begin anew.
 var svm21 = together{
-	Row:   law.Row{ID: "SVM-21", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}, Kinds: []string{kindDisagreed}},
+	Row:   law.Row{ID: "SVM-21", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}, Kinds: []string{kindDisagreed}},
 	Parts: parts{stopsWhenLost, endsWhenLost, each[*Migration]{Over: all, End: (*Migration).endsWithoutSuccess}},
 }
 

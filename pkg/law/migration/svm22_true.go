@@ -13,7 +13,7 @@ import (
 // joined before the success must never do so, whatever it announces afterwards: the
 // migration was to wait for it (KEP-25 with KEP-2339).
 var svm22 = together{
-	Row: law.Row{ID: "SVM-22", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "writes", Tag: "writes"}, {Name: "each", Tag: "writes", Each: true}}},
+	Row: law.Row{ID: "SVM-22", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "writes", Tag: "writes"}, {Name: "each", Tag: "writes", Each: true}}},
 	Parts: parts{
 		// Without any agreement it is not known what objects are to be stored in.
 		leavesNone("which were created on the way", func(m *Migration, c *Change) bool { return m.finished() == "" || c.created > m.checkpoint() }),

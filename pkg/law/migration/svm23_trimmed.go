@@ -13,7 +13,7 @@ import (
 // stored in etcd, and lose one only by a migration that succeeds and that began with the
 // definition as it is (KEP-4192, "Storage version of custom resources").
 var svm23 = together{
-	Row:   law.Row{ID: "SVM-23", Sources: []fact.Source{fact.Etcd}, Needs: needs("trimmed", "compared")},
+	Row:   law.Row{ID: "SVM-23", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("trimmed", "compared")},
 	Parts: parts{written{Judge: namesAllStored}, each[trim]{Over: trims, End: trim.isDue}},
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -15,7 +16,7 @@ import (
 // not say so any longer (KEP-4192, "Controller"). What the next one does cannot be told
 // from what the deleted one would go on to do, so one deletion of each kind is needed.
 var svm24 = together{
-	Row: law.Row{ID: "SVM-24", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
+	Row: law.Row{ID: "SVM-24", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "deleted", Tag: "deleted"}, {Name: "stopped", Tag: "stopped"}, {Name: "freed", Tag: "freed"}, {Name: "unmarked", Tag: "unmarked"},
 	}},
 	Parts: parts{writesNoMore, each[*Migration]{Over: deletedRunning, End: (*Migration).leavesTheRest}, freesTheQueue, unmarks},

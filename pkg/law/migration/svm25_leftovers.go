@@ -14,7 +14,7 @@ import (
 // hold, by what clients of each member were shown and by lists in each version, and for each
 // change that a watch showed, by when.
 var svm25 = written{
-	Row: law.Row{ID: "SVM-25", Sources: []fact.Source{fact.Etcd, fact.Requests, fact.Watches, fact.Discovery}, Needs: []law.Need{
+	Row: law.Row{ID: "SVM-25", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests, fact.Watches, fact.Discovery}, Needs: []law.Need{
 		{Name: "outlived", Tag: "outlived", Each: true}, {Name: "succeeded", Tag: "succeeded"}, {Name: "failed", Tag: "failed"}, {Name: "going", Tag: "going"},
 		{Name: "changes", Tag: "changes", Each: true}, {Name: "lists", Tag: "lists", Each: true}, {Name: "mixed", Tag: "mixed"}, {Name: "rolledBack", Tag: "rolledBack"},
 	}},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -14,7 +15,7 @@ import (
 // custom resources"). A definition that was changed since the migration began is to be
 // migrated again.
 var svm27 = deadline{
-	Row:      law.Row{ID: "SVM-27", Sources: []fact.Source{fact.Etcd}, Needs: needs("trimmed")},
+	Row:      law.Row{ID: "SVM-27", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("trimmed")},
 	Bound:    "trimsWithin",
 	Over:     those(func(m *Migration) bool { return m.Succeeded() && m.definition(m.Of).ChangeBy(m.Ended.Revision) != nil }),
 	Describe: func(m *Migration) law.Entry { return law.Entry{About: m.Of.String()} },

@@ -13,7 +13,7 @@ const kindSeveral = "several"
 // controller "makes sure there is only one migration worker job running at a time").
 // One that succeeds without running, as of a resource that has one version, needs no worker.
 var svm28 = written{
-	Row: law.Row{ID: "SVM-28", Sources: []fact.Source{fact.Etcd}, Kinds: []string{kindSeveral}, Needs: needs("waited")},
+	Row: law.Row{ID: "SVM-28", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Kinds: []string{kindSeveral}, Needs: needs("waited")},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 		for _, m := range those(func(m *Migration) bool { return was(m.Started) && !m.Found && m.saysRunning(m.Started.Revision) })(f) {
 			for _, o := range those(func(o *Migration) bool { return o.Of != m.Of })(f) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -16,7 +17,7 @@ import (
 // flaky environment"). One of a resource that cannot be migrated does not have to begin: what
 // becomes of it SVM-18 and SVM-19 judge.
 var svm29 = deadline{
-	Row:   law.Row{ID: "SVM-29", Sources: []fact.Source{fact.Etcd}, Needs: needs("begun")},
+	Row:   law.Row{ID: "SVM-29", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("begun")},
 	Bound: "beginsWithin",
 	Over: those(func(m *Migration) bool {
 		return m.Seen && !m.unknown() && !m.unstored() && len(m.olderOfOthers(m.Created.Revision)) > 0

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -15,7 +16,7 @@ const automaticSetting = "automaticMigration"
 // servers have agreed on a version in which not all objects are stored (KEP-25, "Beta
 // workflow - Automation").
 var svm30 = law.Deadline[*Facts, *due]{
-	Row:      law.Row{ID: "SVM-30", Sources: []fact.Source{fact.Etcd}, Needs: needs("begun", "custom", "aggregated", "builtIn")},
+	Row:      law.Row{ID: "SVM-30", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("begun", "custom", "aggregated", "builtIn")},
 	Bound:    "beginsWithin",
 	Over:     (*Facts).due,
 	Describe: func(d *due) law.Entry { return law.Of(d.of.String(), d.When(d.agreed.Stamp)) },

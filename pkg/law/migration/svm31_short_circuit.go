@@ -15,7 +15,7 @@ const kindLaunched = "launched"
 // without running, since no object can be stored in another one (KEP-25, "Alpha workflow":
 // short-circuit).
 var svm31 = each[*Migration]{
-	Row:  law.Row{ID: "SVM-31", Sources: []fact.Source{fact.Etcd}, Kinds: []string{kindLaunched}, Needs: needs("short")},
+	Row:  law.Row{ID: "SVM-31", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Kinds: []string{kindLaunched}, Needs: needs("short")},
 	Over: those(func(m *Migration) bool { return m.Seen && was(m.Ended) && m.single() }),
 	End: func(m *Migration, _ law.Bounds) law.Entry {
 		e := m.ended()

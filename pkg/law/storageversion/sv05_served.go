@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -16,7 +17,7 @@ import (
 // others, which go on serving it. A version that is listed has to be claimed in any case,
 // and one that is claimed has to be answered, by the server itself and not by a peer.
 var sv05 = law.Together[*facts]{
-	Row: law.Row{ID: "SV-05", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{
+	Row: law.Row{ID: "SV-05", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{
 		{Name: "compared", Tag: "compared"}, {Name: "comparedEach", Tag: "compared", Each: true},
 	}},
 	Parts: []law.Law[*facts]{hostingKnown, sv05Decodable, sv05Hosted},

@@ -2,6 +2,7 @@ package storageversion
 
 import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -11,7 +12,7 @@ import (
 // not come before a refusal. A restart that announces nothing new writes no entry; only the
 // order of its answers can be judged.
 var sv12 = law.Together[*facts]{
-	Row: law.Row{ID: "SV-12", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+	Row: law.Row{ID: "SV-12", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "refused", Tag: "refused"}, {Name: "refusedEach", Tag: "refused", Each: true},
 		{Name: "registered", Tag: "registered"}, {Name: "registeredEach", Tag: "registered", Each: true},
 	}},

@@ -13,7 +13,7 @@ import (
 // write that was sent after its answer was still refused by the same process, which had not
 // been ready.
 var sv13 = law.Together[*facts]{
-	Row: law.Row{ID: "SV-13", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+	Row: law.Row{ID: "SV-13", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "read", Tag: history.ClassRead}, {Name: "readEach", Tag: history.ClassRead, Each: true},
 		{Name: "review", Tag: history.ClassReview}, {Name: "reviewEach", Tag: history.ClassReview, Each: true},
 		{Name: "custom", Tag: history.ClassCustom}, {Name: "aggregated", Tag: history.ClassAggregated}, {Name: "own", Tag: "own"},

@@ -13,7 +13,7 @@ import (
 // another one, whichever have reported; and when the API is switched on again the server
 // reports as before, and the agreement is formed anew.
 var sv25 = law.Together[*facts]{
-	Row: law.Row{ID: "SV-25", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{
+	Row: law.Row{ID: "SV-25", Also: []string{history.LackFeatures}, Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: []law.Need{
 		{Name: "skewed", Tag: "skewed"}, {Name: "returned", Tag: "returned"}, {Name: "formed", Tag: "formed"},
 	}},
 	Parts: []law.Law[*facts]{tagsKnown, sv25Stored, sv25Formed, sv25Returned},
