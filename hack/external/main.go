@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,13 +25,34 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/cluster/state"
 )
 
-// hooksOf are those that node.sh has for the nodes of each provider.
-var hooksOf = map[string][]string{
+// ownership is how the owner of a cluster knows and operates its nodes.
+type ownership struct {
+	// hooks are those that node.sh has for the nodes, and arguments what it is called with.
+	hooks     []string
+	arguments func(state.Record) []string
+	// host is the host name of a member's node, by the member's index; nil where that is the
+	// member's name.
+	host func(record state.Record, place int) string
+	// address is where API servers reach this machine unless --address says it; empty where they
+	// do not.
+	address string
+}
+
+// ownerships are those of the clusters of each provider.
+var ownerships = map[string]ownership{
 	kind.Name: {
-		cluster.HookUpgrade, cluster.HookRollback, cluster.HookStop, cluster.HookStart, cluster.HookKill, cluster.HookPause, cluster.HookResume,
-		cluster.HookCutOff, cluster.HookReconnect, cluster.HookPowerOff, cluster.HookPowerOn,
+		hooks: []string{
+			cluster.HookUpgrade, cluster.HookRollback, cluster.HookStop, cluster.HookStart, cluster.HookKill, cluster.HookPause, cluster.HookResume,
+			cluster.HookCutOff, cluster.HookReconnect, cluster.HookPowerOff, cluster.HookPowerOn,
+		},
+		arguments: func(state.Record) []string { return []string{"kind"} },
+		host:      func(record state.Record, place int) string { return node(record.ID, place) },
 	},
-	local.Name: {cluster.HookKill, cluster.HookPause, cluster.HookResume},
+	local.Name: {
+		hooks:     []string{cluster.HookKill, cluster.HookPause, cluster.HookResume},
+		arguments: func(record state.Record) []string { return []string{"local", record.ID} },
+		address:   "localhost",
+	},
 }
 
 func main() {
@@ -38,14 +60,15 @@ func main() {
 	hooks := flag.String("hooks", "hack/external/node.sh", "the command of all hooks")
 	address := flag.String("address", "", "an address by which API servers reach this machine (default localhost for local processes, and none for kind nodes)")
 	releases := flag.String("releases", "", "releases that upgrade and rollback can take members to, oldest first, with commas between them")
+	traffic := flag.Bool("traffic", false, "give the leave to write objects of Evenkeel's own, and to change those of the control plane")
 	flag.Parse()
-	if err := run(*name, *hooks, *address, *releases); err != nil {
+	if err := run(*name, *hooks, *address, *releases, *traffic); err != nil {
 		fmt.Fprintln(os.Stderr, "external:", err)
 		os.Exit(1)
 	}
 }
 
-func run(name, hooks, address, releases string) error {
+func run(name, hooks, address, releases string, traffic bool) error {
 	record, err := find(name)
 	if err != nil {
 		return err
@@ -54,7 +77,7 @@ func run(name, hooks, address, releases string) error {
 	if err != nil {
 		return err
 	}
-	topology, err := describe(record, command, address, releases)
+	topology, err := describe(record, command, address, releases, traffic)
 	if err != nil {
 		return err
 	}
@@ -81,24 +104,26 @@ func find(name string) (state.Record, error) {
 	return state.Record{}, errors.Join(fmt.Errorf("no cluster %q is up; name one of `evenkeel cluster list` with --cluster", name), err)
 }
 
-// describe is the topology of a cluster, whose hooks are one command.
-func describe(record state.Record, command, address, releases string) (*cluster.Topology, error) {
+// describe is the topology of a cluster, whose hooks are one command. With traffic it gives the
+// leave to write to the cluster.
+func describe(record state.Record, command, address, releases string, traffic bool) (*cluster.Topology, error) {
 	made, err := cluster.LoadTopology(record.File)
 	if err != nil {
 		return nil, err
 	}
-	access := &cluster.External{Address: address, Hooks: map[string]cluster.Hook{}}
+	owned, known := ownerships[record.Provider]
+	if !known {
+		return nil, fmt.Errorf("the cluster %s was made by the provider %s, of whose nodes hack/external knows nothing: add it to ownerships", record.Name, record.Provider)
+	}
+	access := &cluster.External{Address: cmp.Or(address, owned.address), Hooks: map[string]cluster.Hook{}}
+	if traffic {
+		access.Traffic = &cluster.TrafficLeave{ControlPlane: true}
+	}
 	if releases != "" {
 		access.Releases = strings.Split(releases, ",")
 	}
-	line := []string{command, record.Provider}
-	if record.Provider == local.Name {
-		line = append(line, record.ID)
-		if address == "" {
-			access.Address = "localhost"
-		}
-	}
-	for _, hook := range hooksOf[record.Provider] {
+	line := append([]string{command}, owned.arguments(record)...)
+	for _, hook := range owned.hooks {
 		access.Hooks[hook] = cluster.Hook{Command: line}
 	}
 	out := &cluster.Topology{
@@ -107,8 +132,8 @@ func describe(record state.Record, command, address, releases string) (*cluster.
 	}
 	for i, member := range record.Members {
 		reached := &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: record.Kubeconfig, Context: member.Name}, ServerID: member.ServerID}
-		if record.Provider == kind.Name {
-			reached.Host = node(record.ID, i)
+		if owned.host != nil {
+			reached.Host = owned.host(record, i)
 		}
 		out.Spec.Members = append(out.Spec.Members, cluster.MemberSpec{Name: member.Name, External: reached})
 		if releases == "" && out.Spec.Release == "" {

@@ -21,9 +21,12 @@ func TestDescribe(t *testing.T) {
 			topology, err := describe(state.Record{
 				ID: "theirs-1", Name: "theirs", Topology: tc.provider + "-3", File: file, Provider: tc.provider, Kubeconfig: "/x/kubeconfig",
 				Members: []state.Member{{Name: "cp1", Release: "1.2"}, {Name: "cp2", Release: "1.2"}},
-			}, "/x/node.sh", "", tc.releases)
+			}, "/x/node.sh", "", tc.releases, tc.releases != "")
 			if err != nil {
 				t.Fatal(err)
+			}
+			if gives := topology.Spec.External.Traffic != nil; gives != (tc.releases != "") {
+				t.Errorf("leave for traffic: %v", gives)
 			}
 			second := topology.Spec.Members[1]
 			if second.External.Host != tc.host || second.External.Context != "cp2" || topology.Spec.Release != tc.release || topology.Spec.Distribution != "reference" {
@@ -34,8 +37,11 @@ func TestDescribe(t *testing.T) {
 			}
 		})
 	}
-	if _, err := describe(state.Record{File: filepath.Join("..", "..", "clusters", "local-3.yaml")}, "x", "", ""); err == nil {
+	if _, err := describe(state.Record{Provider: "local", File: filepath.Join("..", "..", "clusters", "local-3.yaml")}, "x", "", "", false); err == nil {
 		t.Error("a cluster without members is accepted")
+	}
+	if _, err := describe(state.Record{Provider: "other", File: filepath.Join("..", "..", "clusters", "local-3.yaml")}, "x", "", "", false); err == nil {
+		t.Error("a provider is accepted of whose nodes nothing is known")
 	}
 }
 
@@ -45,8 +51,8 @@ func TestHooksAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, hooks := range hooksOf {
-		for _, hook := range hooks {
+	for _, owned := range ownerships {
+		for _, hook := range owned.hooks {
 			if !strings.Contains(string(script), "\t"+hook+":") && !strings.Contains(string(script), "| "+hook+":") && !strings.Contains(string(script), "\t"+hook+")") {
 				t.Errorf("node.sh has no %s", hook)
 			}

@@ -43,7 +43,7 @@ func rowOf(id requirement.ID) law.Row {
 
 // needWords name the needs in messages.
 var needWords = map[string]string{
-	history.LackBeginning: "the control plane from its beginning",
+	history.LackBeginning: "the start of every process, and the whole content of etcd since the beginning",
 	history.LackEtcd:      "the content of etcd",
 	history.LackProcesses: "the processes of all components",
 	history.LackRestarts:  "the restart of an API server",

@@ -52,6 +52,11 @@ func TestParseExternal(t *testing.T) {
 		{"a driver", strings.Replace(member, "kubeconfig: cp1.kubeconfig", "kubeconfig: cp1.kubeconfig\n      address: 10.0.0.1", 1) + "serverID: x\n" +
 			"  external:\n    driver: kubeadm\n    ssh: {user: admin, port: 22, identityFile: id, jumpHost: \"me@bastion:22,other\"}\n    hooks: {stop: {command: [x]}}\n", ""},
 		{"Chaos Mesh", external + "faults: {engine: chaos-mesh, namespace: chaos}\n", ""},
+		{"leave to write", external + "traffic: {requestsPerSecond: 20, budget: 1000, controlPlane: true}\n", ""},
+		{"leave to write as usual", external + "traffic: {}\n", ""},
+		{"a negative rate", external + "traffic: {requestsPerSecond: -1}\n", "spec.external.traffic.requestsPerSecond -1 is not between 0 and 1000"},
+		{"a flood", external + "traffic: {requestsPerSecond: 1e6}\n", "spec.external.traffic.requestsPerSecond 1e+06 is not between"},
+		{"a negative budget", external + "traffic: {budget: -1}\n", "spec.external.traffic.budget -1 is not between"},
 		{"another engine", external + "faults: {engine: litmus}\n", `spec.external.faults.engine "litmus" is none; chaos-mesh is`},
 		{"no name of a namespace", external + "faults: {engine: chaos-mesh, namespace: a/b}\n", `spec.external.faults.namespace "a/b" is no name`},
 		{"ssh without a driver", external + "ssh: {user: admin}\n", "say how a driver reaches the nodes: name it with spec.external.driver"},

@@ -215,7 +215,7 @@ func (h *History) Time(t time.Time) int64 {
 // Midway is whether the control plane was there before the history begins, so that what is not
 // told of before may have been all the same.
 func (h *History) Midway() bool {
-	_, midway := h.Header.Lack(history.LackBeginning)
+	_, midway := h.Header.Lack(history.LackEarlier)
 	return midway
 }
 

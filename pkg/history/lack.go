@@ -10,9 +10,12 @@ type Lack struct {
 
 // What an external cluster may lack.
 const (
-	// LackBeginning: the cluster was there before the run, so that the harness has neither seen
-	// every process start nor recorded etcd from its beginning.
+	// LackBeginning: the cluster was there before the run, and its recorders have not told of what
+	// was so as they began. Runs of now lack LackEarlier in its place.
 	LackBeginning = "beginning"
+	// LackEarlier: the cluster was there before the run. What was so as the recorders began is told
+	// by events that are Given; what came before that is not known.
+	LackEarlier = "earlier"
 	// LackEtcd: the harness has no access to the etcd of the cluster.
 	LackEtcd = "etcd"
 	// LackRestarts: no step of the scenario could be played that ends the process of an

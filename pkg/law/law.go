@@ -28,7 +28,7 @@ type Row struct {
 }
 
 // Usual is Row.Takes of most laws.
-var Usual = []string{history.LackEtcd, history.LackProcesses}
+var Usual = []string{history.LackBeginning, history.LackEtcd, history.LackProcesses}
 
 // AnyRun is Row.Takes of a law that judges every run.
 var AnyRun = []string{}

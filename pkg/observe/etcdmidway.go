@@ -39,6 +39,9 @@ var midwayPrefixes = []string{
 // beginPrefixes are of the keys among which those are that are told of as the recorder begins.
 var beginPrefixes = []string{midwayPrefixes[0], midwayPrefixes[1], midwayPrefixes[2], leasePrefix}
 
+// agentNamespace is where the harness's agent is installed, which is no part of a run.
+const agentNamespace = "evenkeel-agent"
+
 // OwnKey is whether a key is of an object of the harness, by its name or that of its namespace,
 // or of a group that the harness defines. Secrets never are.
 func OwnKey(key string) bool {
@@ -50,6 +53,9 @@ func OwnKey(key string) bool {
 		return strings.HasSuffix(name, ownDomain)
 	}
 	parts := strings.Split(below, "/")
+	if slices.Contains(parts, agentNamespace) {
+		return false
+	}
 	return strings.HasSuffix(parts[0], ownDomain) || slices.ContainsFunc(parts[1:], func(part string) bool { return strings.HasPrefix(part, ownPrefixes[0]) })
 }
 

@@ -114,3 +114,21 @@ func TestEtcdIsFollowedMidway(t *testing.T) {
 		t.Errorf("gaps %+v", gaps)
 	}
 }
+
+func TestOwnKey(t *testing.T) {
+	for key, want := range map[string]bool{
+		"/registry/configmaps/evenkeel-quick-1/x":                                      true,
+		"/registry/storage.k8s.io/volumeattributesclasses/evenkeel-quick-1-cp1-t0":     true,
+		"/registry/lights.evenkeel.dev/lights/ns/x":                                    true,
+		"/registry/apiextensions.k8s.io/customresourcedefinitions/lights.evenkeel.dev": true,
+		"/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.com": false,
+		"/registry/configmaps/default/x":                                               false,
+		"/registry/secrets/evenkeel-quick-1/x":                                         false,
+		"/registry/configmaps/evenkeel-agent/agent":                                    false,
+		"/elsewhere/evenkeel-x":                                                        false,
+	} {
+		if got := OwnKey(key); got != want {
+			t.Errorf("%s: %t", key, got)
+		}
+	}
+}

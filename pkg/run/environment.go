@@ -27,7 +27,7 @@ type environment struct {
 func describeEnvironment(o Options, p *plan) ([]byte, error) {
 	e := environment{
 		Harness: o.Harness, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
-		Processors: runtime.NumCPU(), Seed: p.seed, Traffic: !o.NoTraffic && !p.scenario.Traffic.Off && !p.topology.ExternallyManaged(), Defect: o.Defect,
+		Processors: runtime.NumCPU(), Seed: p.seed, Traffic: !o.NoTraffic && !p.scenario.Traffic.Off && (!p.topology.ExternallyManaged() || o.AllowDisruption && p.topology.Spec.External != nil && p.topology.Spec.External.Traffic != nil), Defect: o.Defect,
 	}
 	if raw, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		e.Kernel = strings.TrimSpace(string(raw))

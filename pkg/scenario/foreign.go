@@ -47,7 +47,7 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 	if !ok {
 		return nil
 	}
-	lacks := []history.Lack{{What: history.LackBeginning, Reason: "an external cluster runs before Evenkeel records it"}}
+	lacks := []history.Lack{{What: history.LackEarlier, Reason: "an external cluster runs before Evenkeel records it"}}
 	if why := foreign.Lacks(cluster.MeansProcesses); why != "" {
 		lacks = append(lacks, history.Lack{What: history.LackProcesses, Reason: why})
 	}

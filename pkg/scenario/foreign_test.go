@@ -74,16 +74,16 @@ func TestWhatIsLeftOut(t *testing.T) {
 		// the machines.
 		left, lacks string
 	}{
-		{"discovery-quick", nil, "2 registerAPI", "beginning processes etcd backends probes"},
-		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "beginning processes probes"},
-		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd, cluster.MeansProcesses}, "", "beginning probes"},
-		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "beginning processes etcd probes restarts"},
-		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "beginning processes etcd probes"},
-		{"discovery", append(slices.Clone(everyHook), address), "", "beginning processes etcd probes"},
-		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "beginning processes etcd probes"},
-		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "beginning processes etcd probes restarts"},
-		{"discovery-backends", append(slices.Clone(everyHook), address), "", "beginning processes etcd probes"},
-		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "beginning processes etcd probes"},
+		{"discovery-quick", nil, "2 registerAPI", "earlier processes etcd backends traffic emulation features balancer probes"},
+		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "earlier processes traffic emulation features balancer probes"},
+		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd, cluster.MeansProcesses}, "", "earlier traffic emulation features balancer probes"},
+		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "earlier processes etcd traffic emulation features balancer probes restarts"},
+		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "earlier processes etcd traffic emulation features balancer probes"},
+		{"discovery", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic emulation features balancer probes"},
+		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic emulation features balancer probes"},
+		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "earlier processes etcd traffic emulation features balancer probes restarts"},
+		{"discovery-backends", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic emulation features balancer probes"},
+		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "earlier processes etcd traffic emulation features balancer probes"},
 	} {
 		t.Run(tc.name+" "+fmt.Sprint(tc.gives), func(t *testing.T) {
 			s, c := shipped(t, tc.name), foreignCluster{gives: tc.gives}
@@ -187,7 +187,7 @@ func TestCleanUp_RemovesAllObjectsFromAnExternalCluster(t *testing.T) {
 		slices.Sort(paths)
 		return paths
 	}
-	for _, want := range []string{"/api/v1/namespaces/run-1", "/api/v1/namespaces/run-1/services/evenkeel-tides", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/buoys.sea.evenkeel.dev"} {
+	for _, want := range []string{"/api/v1/namespaces/evenkeel-run-1", "/api/v1/namespaces/evenkeel-run-1/services/evenkeel-tides", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/buoys.sea.evenkeel.dev"} {
 		if !slices.Contains(there(), want) {
 			t.Errorf("%s was not made: %v", want, there())
 		}

@@ -31,6 +31,10 @@ func (s *slowServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.Method == http.MethodGet {
+		w.WriteHeader(http.StatusNotFound) // all of it is gone at once
+		return
+	}
 	s.deleted = append(s.deleted, r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:])
 }
 

@@ -13,11 +13,10 @@ import (
 // Midway gives the history that a run would have recorded of the same control plane if the run
 // had begun right before the event of an index, with a control plane that was there before:
 // what was so by then is told as given, and the rest as it was. ok is false where no run can
-// begin: the harness itself acted then. from has, for each event, the number of the one that it
-// was made of.
-func Midway(header history.Header, events []history.Event, at int) (h history.Header, out []history.Event, from []int64, ok bool) {
+// begin: the harness itself acted then, or there are objects of its own.
+func Midway(header history.Header, events []history.Event, at int) (h history.Header, out []history.Event, ok bool) {
 	if at <= 0 || at >= len(events) {
-		return h, nil, nil, false
+		return h, nil, false
 	}
 	m := &midway{began: events[at].At, stored: map[string]history.Event{}, processes: map[place]*history.Event{},
 		ready: map[string]history.Event{}, hosted: map[string]history.Event{}, watches: map[place]*shown{}, others: map[place]history.Event{},
@@ -26,20 +25,19 @@ func Midway(header history.Header, events []history.Event, at int) (h history.He
 		m.see(&events[i])
 	}
 	if len(m.acting) > 0 || straddles(events[at:], m.began) {
-		return h, nil, nil, false
+		return h, nil, false
 	}
 	h = header
 	h.Started = header.Started.Add(time.Duration(m.began))
-	h.Lacks = append(slices.Clone(h.Lacks), history.Lack{What: history.LackBeginning, Reason: "the control plane was there before"})
+	h.Lacks = append(slices.Clone(header.Lacks), history.Lack{What: history.LackEarlier, Reason: "the control plane was there before"})
 	m.begin()
 	for i := range events[at:] {
 		m.follow(events[at+i])
 	}
 	for i := range m.out {
-		m.from = append(m.from, m.out[i].Seq)
 		m.out[i].Seq = int64(i + 1)
 	}
-	return h, m.out, m.from, true
+	return h, m.out, true
 }
 
 // place is a member, and something of it.
@@ -66,7 +64,6 @@ type midway struct {
 	// before is how many processes of a component had ended.
 	before map[place]int
 	out    []history.Event
-	from   []int64
 }
 
 // straddles is whether a request of the harness was sent before a time and answered after it.

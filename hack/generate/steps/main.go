@@ -1,6 +1,7 @@
 // Command steps writes the references of steps, faults, workloads, profiles and drivers: that of
 // steps from the comments of their types into pkg/scenario, which embeds it, all of these between
-// marks of fixtures/README.md, and that of drivers between marks of clusters/README.md.
+// marks of fixtures/README.md, and that of drivers, and what can be judged of an external cluster,
+// between marks of clusters/README.md.
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster/driver"
 	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -75,7 +77,11 @@ func generate(root string) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]string{embedded: steps, readme: text, clusters: drivers}, nil
+	external, err := between(clusters, drivers, "judged", check.ExternalReference())
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{embedded: steps, readme: text, clusters: external}, nil
 }
 
 // steps is the reference of steps.

@@ -44,6 +44,9 @@ const ownDomain = ".evenkeel.dev"
 // ownNames begin the names of the objects that the harness makes there, and of the namespaces.
 const ownNames = "evenkeel-"
 
+// ownPlace is the namespace of the agent itself, of which nothing is shown.
+const ownPlace = "evenkeel-agent"
+
 // definitionsPrefix is of the keys of CustomResourceDefinitions.
 const definitionsPrefix = registry + "apiextensions.k8s.io/customresourcedefinitions/"
 
@@ -68,7 +71,7 @@ func shown(key string) bool {
 		return false
 	}
 	parts := strings.Split(below, "/")
-	return len(parts) > 1 && (strings.HasSuffix(parts[0], ownDomain) ||
+	return len(parts) > 1 && !slices.Contains(parts[1:], ownPlace) && (strings.HasSuffix(parts[0], ownDomain) ||
 		slices.ContainsFunc(parts[1:], func(part string) bool { return strings.HasPrefix(part, ownNames) }))
 }
 

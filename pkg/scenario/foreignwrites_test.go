@@ -1,0 +1,67 @@
+package scenario
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel/evenkeel/pkg/observe"
+)
+
+// recordingTransport keeps the body of the last request.
+type recordingTransport struct{ body string }
+
+func (r *recordingTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	raw, err := io.ReadAll(request.Body)
+	r.body = string(raw)
+	return &http.Response{StatusCode: http.StatusCreated, Body: http.NoBody}, err
+}
+
+func TestMarker_LabelsAndNotesWhatIsCreated(t *testing.T) {
+	const labels = `"labels":{"evenkeel.dev/run":"evenkeel-run"}`
+	for _, tc := range []struct{ name, method, url, body, noted, sent string }{
+		{"cluster-scoped", "POST", "/apis/storage.k8s.io/v1/volumeattributesclasses", `{"metadata":{"name":"x"}}`, "storage.k8s.io/v1 volumeattributesclasses x", labels},
+		{"another namespace", "POST", "/api/v1/namespaces/kube-system/configmaps", `{"metadata":{"name":"x"}}`, "/v1 configmaps kube-system/x", labels},
+		{"the run's namespace", "POST", "/api/v1/namespaces/evenkeel-run/configmaps", `{"metadata":{"name":"x"}}`, "", labels},
+		{"a dry run", "POST", "/api/v1/namespaces/a/configmaps?dryRun=All", `{"metadata":{"name":"x"}}`, "", labels},
+		{"a label of its own", "POST", "/api/v1/namespaces", `{"metadata":{"name":"x","labels":{"a":"b"}}}`, "/v1 namespaces x", `"a":"b"`},
+		{"a review", "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"metadata":{"name":"x"}}`, "", `{"metadata":{"name":"x"}}`},
+		{"an update", "PUT", "/api/v1/namespaces/a/configmaps/x", `{"metadata":{"name":"x"}}`, "", `{"metadata":{"name":"x"}}`},
+		{"no object", "POST", "/api/v1/namespaces", `nothing`, "", `nothing`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var noted []string
+			next := &recordingTransport{}
+			m := &marker{run: "evenkeel-run", next: next, note: func(object observe.Call) {
+				noted = append(noted, object.Group+"/"+object.Version+" "+describeObject(object))
+			}}
+			request, err := http.NewRequestWithContext(t.Context(), tc.method, "https://localhost"+tc.url, strings.NewReader(tc.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := m.RoundTrip(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if got := strings.Join(noted, ", "); strings.TrimPrefix(got, "/") != strings.TrimPrefix(tc.noted, "/") {
+				t.Errorf("noted %q, want %q", got, tc.noted)
+			}
+			if !strings.Contains(next.body, tc.sent) {
+				t.Errorf("sent %s, want %s in it", next.body, tc.sent)
+			}
+		})
+	}
+}
+
+func TestOwnName_FitsALabel(t *testing.T) {
+	for run, want := range map[string]string{
+		"quick-20260101-000000":                      "evenkeel-quick-20260101-000000",
+		strings.Repeat("x", 60) + "-20260101-000000": "evenkeel-" + strings.Repeat("x", 38) + "-20260101-000000",
+	} {
+		if got := ownName(run); got != want || len(got) > longestName {
+			t.Errorf("%s is %s, want %s", run, got, want)
+		}
+	}
+}
