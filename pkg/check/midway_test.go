@@ -91,9 +91,9 @@ type counted struct {
 	last        int64
 }
 
-// numbered is what names an event or a process by a number, which is another one in a part of the
+// numberedLines is what names an event or a process by a number, which is another one in a part of the
 // history.
-var numbered = regexp.MustCompile(`(event|process) [0-9]+`)
+var numberedLines = regexp.MustCompile(`(event|process) [0-9]+`)
 
 func judgeAll(header history.Header, events []history.Event, ids []requirement.ID) *Judging {
 	var requirements []requirement.Requirement
@@ -112,7 +112,7 @@ func endings(judging *Judging) map[obligation]counted {
 	out := map[obligation]counted{}
 	for id, entries := range judging.Obligations() {
 		for _, e := range entries {
-			key := obligation{id, e.Member, " " + numbered.ReplaceAllString(e.About, "$1")}
+			key := obligation{id, e.Member, " " + numberedLines.ReplaceAllString(e.About, "$1")}
 			of := out[key]
 			switch e.Ending {
 			case law.Met:
