@@ -54,6 +54,7 @@ func externalNeeds(id requirement.ID) string {
 	for _, means := range externalMeans {
 		switch {
 		case !slices.Contains(needs, means.lack):
+		case means.lack == history.LackEtcd && slices.Contains(needs, history.LackProcesses): // the agent reads etcd, too
 		case means.never:
 			return means.words
 		default:

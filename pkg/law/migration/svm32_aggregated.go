@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -13,7 +14,7 @@ import (
 // servers store it all the same, and announce in which version they do, so that the
 // migration waits.
 var svm32 = each[*Migration]{
-	Row:  law.Row{ID: "SVM-32", Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("rewritten", "away")},
+	Row:  law.Row{ID: "SVM-32", Also: []string{history.LackTraffic, history.LackBackends}, Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("rewritten", "away")},
 	Over: those(func(m *Migration) bool { return m.aggregated() && !m.Found && was(m.begun()) }),
 	End: func(m *Migration, bounds law.Bounds) law.Entry {
 		after, tags := ", as one of a resource of aggregated servers", []string{"rewritten"}
