@@ -119,6 +119,15 @@ func TestRO03_ALeaderThatGivesUpWithoutAReasonIsNoPass(t *testing.T) {
 	}), check.Inconclusive)
 }
 
+// An API server has no Lease whose loss lets it end: its coordinator stops alone.
+func TestRO03_AnAPIServerDoesNotEndBecauseItsCoordinatorLostItsLease(t *testing.T) {
+	judgetest.Expect(t, "RO-03", at(stories.Seized, "seized", func(h *stories.Builder) {
+		h.Exit(h.Members[0], "exit status 1", false)
+		h.Start(h.Members[0], "1.2")
+		h.AnswerReady(h.Members[0], 200, true)
+	}), check.Fail)
+}
+
 // The next process took the place of one of which it is not told how it ended.
 func TestRO03_AnEndThatIsNotToldIsNoPass(t *testing.T) {
 	judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
