@@ -83,12 +83,6 @@ func (h *History) FirstReady(p *Process) *Moment {
 			return &m
 		}
 	}
-	// An answer of 200 may follow on one of the process before, with no other between.
-	ready := h.Ready(p.Member)
-	if ready.During(p.Started) == Yes && (p.Exited == nil || ready.At(p.Started.Latest+1) == Yes) {
-		m := p.Started
-		return &m
-	}
 	return nil
 }
 

@@ -45,3 +45,15 @@ func TestFirstReady_IsOfItsOwnProcess(t *testing.T) {
 	truths(t, "it serves", h.Serves("a"), map[int64]fact.Truth{6: fact.No, 10: fact.Yes, 14: fact.No, 20: fact.No, 30: fact.Yes})
 	truths(t, "it is healthy", h.Healthy("a"), map[int64]fact.Truth{6: fact.No, 10: fact.Yes, 30: fact.Yes})
 }
+
+// What is told every second was not told since the next process started: it is not known
+// whether that one is ready.
+func TestFirstReady_AnAnswerOfTheProcessBeforeSaysNothing(t *testing.T) {
+	h := observed(
+		exactly(server(2*s, history.ProcessStarted, 1)), readyz(4*s, 200),
+		exit(5*s, 1, true, ""), exactly(server(6*s, history.ProcessStarted, 2)), exactly(server(60*s, history.ProcessPaused, 2)),
+	)
+	if first := h.FirstReady(h.Processes("a", apiserver)[1]); first != nil {
+		t.Errorf("a process that was not asked was ready at %+v", first)
+	}
+}

@@ -161,3 +161,10 @@ func TestRO10_AProgramThatOutlivesTheControllerManagerOfItsHostIsNoInstance(t *t
 	}
 	judgetest.Expect(t, "RO-10", events, check.Pass)
 }
+
+// A leader that renews its Lease only after that has run out leads for a part of the time.
+func TestCLE15_ALeaderThatRenewsTooRarely(t *testing.T) {
+	b := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").renewFor(managersLease, "a_1", 2*time.Minute)
+	b.expectBreaches(t, "CLE-15")
+	b.waitWithChanges(40*time.Second).renew(managersLease, "a_1").expectBreaches(t, "CLE-15", "had run out when its holder renewed it")
+}

@@ -41,6 +41,8 @@ func judgeQuiet(f *Facts, l *law.Ledger, b law.Bounds) {
 			l.Add(needless(e, is, c.Key+" was given, or to be given, to another holder"))
 		case c.Now.Renewed.Equal(c.Before.Renewed):
 			l.Add(needless(e, is, c.Key+" was written and not renewed"))
+		case holder(c.Before) != "" && c.madeAt().Earliest > c.previous.expires().Latest+int64(notion("clocksApart")):
+			l.Add(needless(e, is, c.Key+" had run out when its holder renewed it"))
 		case is == fact.Yes:
 			l.Add(e.Met("renewal"))
 		}

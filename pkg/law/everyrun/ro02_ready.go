@@ -1,9 +1,7 @@
 package everyrun
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -64,18 +62,10 @@ func (s *server) unready() []fact.Moment {
 	return out
 }
 
-// readies is when the member becomes ready. The first good answer of a process may follow
-// on one of the process before with none in between.
+// readies is when the member becomes ready, or answers so first after a process started.
 func (s *server) readies() []fact.Moment {
 	good := fact.Where(s.facts.ReadyAnswers(s.Member), fact.ReadyAnswer.OK)
-	out := fact.Each(good, func(a fact.ReadyAnswer) fact.Moment { return a.Since })
-	for _, p := range s.facts.Processes(s.Member, s.Component) {
-		if first := s.facts.FirstReady(p); first != nil {
-			out = append(out, *first)
-		}
-	}
-	slices.SortStableFunc(out, func(a, b fact.Moment) int { return cmp.Compare(a.Latest, b.Latest) })
-	return out
+	return fact.Each(good, func(a fact.ReadyAnswer) fact.Moment { return a.Since })
 }
 
 // stopped is when the harness ended the API server. One that ended by itself owes its

@@ -1,7 +1,6 @@
 package storageversion
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -50,7 +49,7 @@ func (f *facts) servers() *servers {
 				if before := d.of[p.Before]; before != nil {
 					before.until = s.since
 				}
-				s.answerReady()
+				s.ready, s.revision = f.FirstReady(p), f.ReadyRevision(p)
 				d.all, d.of[p] = append(d.all, s), s
 			}
 			for _, look := range f.Looks(m.Name) {
@@ -71,15 +70,6 @@ func (f *facts) servers() *servers {
 // at is the process that answered at a moment; nil where that is not certain.
 func (d *servers) at(f *facts, member string, s fact.Stamp) *server {
 	return d.of[f.ProcessAt(member, history.ComponentAPIServer, f.When(s))]
-}
-
-// answerReady notes the first ready answer, and the first revision read after one.
-func (s *server) answerReady() {
-	for _, a := range s.f.ReadyAnswers(s.Member) {
-		if a.Code == 200 && a.Earliest >= s.Started.Earliest && (s.Exited == nil || a.Latest <= s.Exited.Latest) {
-			s.ready, s.revision = cmp.Or(s.ready, &a.Moment), cmp.Or(s.revision, a.EtcdRevision)
-		}
-	}
 }
 
 // silent is whether it was started without the StorageVersion API: it reports nothing.
