@@ -24,7 +24,7 @@ func TestInapplicable(t *testing.T) {
 		header history.Header
 		want   string
 	}{
-		{"a run from the beginning", "SV-01", history.Header{Lacks: []history.Lack{lack(history.LackEtcd)}}, ""},
+		{"a run from the beginning", "SV-01", history.Header{}, ""},
 		{"by the API alone", "AD-01", externalHeader(lack(history.LackEtcd), lack(history.LackRestarts), lack(history.LackBackends), lack(history.LackProbes)), ""},
 		{"a run that does not tell what was given", "AD-15", history.Header{Lacks: []history.Lack{lack(history.LackBeginning)}}, "it needs the start of every process, and the whole content of etcd since the beginning, and of beginning"},
 		{"by processes", "AD-15", externalHeader(lack(history.LackProcesses)), "it needs the processes of all components, and of processes"},

@@ -24,6 +24,10 @@ func judgeQuiet(f *Facts, l *law.Ledger, b law.Bounds) {
 	nothing := fact.Or(quiet(moves, b.Of("quietAfter")), quiet(f.whyMoves(), b.Of("settlesWithin")))
 	quiet := func(at fact.Moment) fact.Truth { return until(nothing, at) }
 	needless := func(e law.Entry, is fact.Truth, what string) law.Entry {
+		if f.Midway() {
+			// Why a process of now took the place of one of before may not be known.
+			is = min(is, fact.Unknown)
+		}
 		return f.unlessStalled(needless(e, is, what), e.Began)
 	}
 	for _, k := range candidates((*Candidate).ofMember)(f) {
