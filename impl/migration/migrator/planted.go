@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/impl/defects"
 	"github.com/evenkeel/evenkeel/impl/migration"
+	"github.com/evenkeel/evenkeel/impl/release"
 )
 
 // hurry is the rate of the planted defect by which nothing is held back.
@@ -131,10 +132,10 @@ func (m *Migrator) plantAssessment() {
 		if next.Step == migration.Wait && next.Reason == migration.ReasonAwaitingAgreement && d.Has(defects.EV07FollowsTheFirst) && ahead(facts.StorageVersion) != "" {
 			next.Step = migration.Run // defect: EV-07-follows-the-first
 		}
-		if !facts.Found && migration.Started(svm) && d.Has(defects.SVM32GivesUp) {
+		if begun := svm.Status.ResourceVersion != ""; begun && !facts.Found && d.Has(defects.SVM32GivesUp) {
 			return migration.Assessment{Step: migration.Fail, Reason: migration.ReasonNotFound, Message: "No server offers the resource any more."} // defect: SVM-32-gives-up
 		}
-		if facts.Target.Origin == migration.Aggregated && d.Has(defects.SVM32RefusesAggregated) {
+		if migration.ResourceOf(svm).Group == release.AggregatedGroup && d.Has(defects.SVM32RefusesAggregated) {
 			return migration.Assessment{Step: migration.Fail, Reason: migration.ReasonNotMigratable, Message: "The resource is one of an aggregated server."} // defect: SVM-32-refuses-aggregated
 		}
 		if next.Step == migration.Skip && d.Has(defects.SVM31Launches) {
