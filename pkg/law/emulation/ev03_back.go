@@ -3,6 +3,7 @@ package emulation
 import (
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -49,6 +50,11 @@ func (r restart) readsWrong(e law.Entry) law.Entry {
 		case one.Code == http.StatusInternalServerError && r.f.Healthy(r.Member).During(at) == fact.Yes:
 			return e.Broken("%s with %d: %s%s", what, one.Code, one.Message, one.Error).Shown(r.Started.Seq, one.Seq)
 		}
+	}
+	reads := r.reads()
+	answers := func(one read) bool { return one.Code == http.StatusOK }
+	if e.Ending == law.Met && len(reads) > 0 && !slices.ContainsFunc(reads, answers) {
+		return e.Unclear("%s runs %s after %s, and answered no read of %s", r.Member, r.Release, r.before.Release, r.resource.StorageVersionName())
 	}
 	return e
 }

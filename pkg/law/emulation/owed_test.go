@@ -92,3 +92,19 @@ func TestEV08_WhatEndsWithoutAFailureHasRefusedNothing(t *testing.T) {
 		judgetest.Expect(t, "EV-08", events, want)
 	}
 }
+
+// A member that answers reads of one resource shows nothing of another one, all reads of which it
+// refuses.
+func TestEV03_AResourceThatIsNeverReadIsUnclear(t *testing.T) {
+	events := stories.Window(nil)
+	rolledBack := ""
+	for i := range events {
+		if p := events[i].Process; p != nil && p.Release == "1.2" && p.Instance == 3 {
+			rolledBack = events[i].Member
+		}
+		if r := events[i].Read; r != nil && events[i].Member == rolledBack && r.Resource == "ballasts" {
+			r.Code, r.Compared, r.Items = 503, false, 0
+		}
+	}
+	judgetest.Expect(t, "EV-03", events, check.Inconclusive)
+}
