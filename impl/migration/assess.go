@@ -70,16 +70,8 @@ func Assess(svm *storagemigrationv1.StorageVersionMigration, facts Facts, now ti
 	young := now.Before(svm.CreationTimestamp.Add(UnknownGrace))
 	basis, agreed := BasisOf(facts.StorageVersion)
 	switch {
-	case !facts.Found && (!facts.Certain || young):
-		return Assessment{Step: Wait, Reason: ReasonAwaitingResource, Message: fmt.Sprintf("No server answers for %s yet.", resource)}
-	case !facts.Found && agreed && waited(svm, now) < OutagePatience:
-		// KEP-2339: the entries of servers that have gone are removed. Those that are there
-		// store the resource, and only the way to them is away, as while an APIService is replaced.
-		return Assessment{Step: Wait, Reason: ReasonAwaitingResource, Message: fmt.Sprintf("Servers store %s, and no API server offers it now.", resource)}
-	case !facts.Found && facts.StorageVersion != nil && Started(svm):
-		return lost(resource.String())
 	case !facts.Found:
-		return Assessment{Step: Fail, Reason: ReasonNotFound, Message: fmt.Sprintf("No server offers %s; check group and plural name of the resource.", resource)}
+		return assessAbsent(svm, facts, now)
 	case facts.Target.Migratable() != nil:
 		return Assessment{Step: Fail, Reason: ReasonNotMigratable, Message: facts.Target.Migratable().Error() + "."}
 	case facts.StorageVersion == nil && Started(svm):
@@ -99,6 +91,23 @@ func Assess(svm *storagemigrationv1.StorageVersionMigration, facts Facts, now ti
 		return Assessment{Step: Skip, Reason: ReasonShortCircuited, Message: fmt.Sprintf("%s is the only version of %s, so every object is stored in it.", basis.Version, resource), Basis: basis}
 	}
 	return Assessment{Step: Run, Reason: ReasonRunning, Basis: basis}
+}
+
+// assessAbsent decides what a migration needs next of a resource that no server was found to offer.
+func assessAbsent(svm *storagemigrationv1.StorageVersionMigration, facts Facts, now time.Time) Assessment {
+	resource := ResourceOf(svm)
+	_, agreed := BasisOf(facts.StorageVersion)
+	switch {
+	case !facts.Certain || now.Before(svm.CreationTimestamp.Add(UnknownGrace)):
+		return Assessment{Step: Wait, Reason: ReasonAwaitingResource, Message: fmt.Sprintf("No server answers for %s yet.", resource)}
+	case agreed && waited(svm, now) < OutagePatience:
+		// KEP-2339: the entries of servers that have gone are removed. Those that are there
+		// store the resource, and only the way to them is away, as while an APIService is replaced.
+		return Assessment{Step: Wait, Reason: ReasonAwaitingResource, Message: fmt.Sprintf("Servers store %s, and no API server offers it now.", resource)}
+	case facts.StorageVersion != nil && Started(svm):
+		return lost(resource.String())
+	}
+	return Assessment{Step: Fail, Reason: ReasonNotFound, Message: fmt.Sprintf("No server offers %s; check group and plural name of the resource.", resource)}
 }
 
 // waited is for how long a migration has not run.

@@ -213,6 +213,12 @@ func (e *External) problems() (wrong []string) {
 	if e.Balancer != nil && e.Balancer.File == "" {
 		complain("spec.external.balancer.kubeconfig is missing")
 	}
+	return slices.Concat(wrong, e.hookProblems(), e.agentProblems())
+}
+
+// hookProblems is what is wrong with the hooks.
+func (e *External) hookProblems() (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
 	for _, name := range slices.Sorted(maps.Keys(e.Hooks)) {
 		hook := e.Hooks[name]
 		undone, known := hookUndoneBy[name]
@@ -229,7 +235,7 @@ func (e *External) problems() (wrong []string) {
 			complain("spec.external.hooks.%s needs the hook %s, which takes back what it does", name, undone)
 		}
 	}
-	return append(wrong, e.agentProblems()...)
+	return wrong
 }
 
 // addressProblem is what is wrong with the address by which API servers reach this

@@ -15,9 +15,9 @@ const (
 	MeansPolicies Means = "policies"
 	// MeansProcesses is that the processes of all components are seen.
 	MeansProcesses Means = "processes"
-	// MeansTraffic is that objects of the harness may be written to it, and MeansControlPlane that
-	// objects of the control plane may be changed as well.
-	MeansTraffic      Means = "traffic"
+	// MeansTraffic is that objects of the harness may be written to it.
+	MeansTraffic Means = "traffic"
+	// MeansControlPlane is that objects of the control plane may be changed as well.
 	MeansControlPlane Means = "controlPlane"
 	// MeansStopComponent is that one component of a member can be stopped alone.
 	MeansStopComponent Means = "stopComponent"
