@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Plays two campaigns at once on one external cluster, and makes sure that their runs take turns
 # by the Lease: no two of them at the same time, and neither campaign all of its runs first.
-# The cluster is one of local processes that is taken for somebody else's. Wants bin/
+# The cluster is one of local processes that is taken for an external one. Wants bin/
 # (`make build`). What is left lies below the output folder.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -49,7 +49,7 @@ func TestVerify_WhatEvenkeelWrotesHolds(t *testing.T) {
 	if err != nil || !v.Matches() || v.Judged != 5 {
 		t.Fatalf("%v, %+v", err, v)
 	}
-	if !contains(v.Notes, "line 3, try 1 has no bundle that could be verified: it left no bundle") {
+	if !contains(v.Notes, "line 4, try 1 has no bundle that could be verified: it left no bundle") {
 		t.Errorf("%q", v.Notes)
 	}
 	if _, err := Verify(t.Context(), t.TempDir(), VerifyOptions{}); err == nil {

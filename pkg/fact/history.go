@@ -180,7 +180,10 @@ func (h *History) observeRequest(ev *history.Event) {
 
 // StampOf is when an event was recorded.
 func StampOf(ev *history.Event) Stamp {
-	s := Stamp{Seq: ev.Seq, At: ev.At, From: ev.From, Given: ev.Given}
+	s := Stamp{Seq: ev.Seq, At: ev.At, From: ev.From}
+	if ev.Given {
+		s.From = LongAgo
+	}
 	if ev.Stored != nil {
 		s.Revision = ev.Stored.Revision
 	}
@@ -192,7 +195,7 @@ func StampOf(ev *history.Event) Stamp {
 func (h *History) When(s Stamp) Moment {
 	m := Moment{Earliest: s.At, Latest: s.At, Seq: s.Seq, Revision: s.Revision}
 	switch {
-	case s.Given:
+	case s.From == LongAgo:
 		m.Earliest = LongAgo
 	case s.From > 0:
 		m.Earliest = min(s.From, s.At)

@@ -60,10 +60,9 @@ func (m Moment) Until(later Moment) (least, most time.Duration) {
 // Stamp is when an event was recorded. [History.When] makes a Moment of it once all of
 // the history was read.
 type Stamp struct {
-	// Seq, At and From are those of the event.
+	// Seq, At and From are those of the event; From is LongAgo where the event tells what was so
+	// when its recorder began.
 	Seq, At, From int64
 	// Revision is that of a change in etcd, 0 for all other events.
 	Revision int64
-	// Given is whether the event tells what was so when its recorder began.
-	Given bool
 }

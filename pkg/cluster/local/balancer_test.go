@@ -37,7 +37,10 @@ func named(t *testing.T, name string) (*member, net.Listener) {
 func TestBalancerGivesConnectionsToReadyMembersThatTakeThem(t *testing.T) {
 	one, first := named(t, "cp1")
 	two, _ := named(t, "cp2")
-	b := &balancer{members: []*member{one, two}, ready: map[*member]bool{one: true, two: true}, chosen: map[string]*member{}}
+	b := &balancer{
+		members: []*member{one, two}, ready: map[*member]bool{one: true, two: true}, chosen: map[string]*member{},
+		address: func(m *member) string { return m.site.apiserver.Address }, links: (*member).fromOutside,
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
