@@ -14,6 +14,10 @@ func TestSV21Restart(t *testing.T) {
 	again := func() *historyBuilder {
 		return newHistory().starts("a", 1).joins("a", 2).joins("b", 3).says(things, 5, "a="+v1, "b="+v1).hosts("a", 6).exits("a", 1).starts("a", 2)
 	}
+	// lapsed is of one that was ready, lost its Lease, joined anew, and then lost its entry.
+	lapsed := func(seconds int) *historyBuilder {
+		return again().ready("a", 200, 6).hosts("a", 7).leaves("a", 8).joins("a", 9).pass(time.Duration(seconds)*time.Second).says(things, 10, "b="+v1)
+	}
 	vanished := "after its restart a has no entry in g.io.things at revision 10, though it takes part"
 	for _, tc := range []struct {
 		name   string
@@ -28,6 +32,10 @@ func TestSV21Restart(t *testing.T) {
 		{"taken out and put in by a process that is killed before discovery", again().says(things, 10, "b="+v1).says(things, 12, "a="+v2, "b="+v1).exits("a", 2).starts("a", 3), []string{vanished}},
 		{"taken back because the new release does not host it", again().says(things, 10, "b="+v1).lists("a", 12, history.HostedResource{Group: "o", Resource: "o", Persisted: true}), nil},
 		{"taken out while it did not take part", again().leaves("a", 8).says(things, 10, "b="+v1).joins("a", 12).says(things, 14, "a="+v1, "b="+v1).hosts("a", 15), nil},
+		{"taken out just after it joined anew, and put in at once", lapsed(1).says(things, 20, "a="+v1, "b="+v1).hosts("a", 21), nil},
+		{"taken out just after it joined anew, and put in late", lapsed(1).pass(10*time.Second).says(things, 20, "a="+v1, "b="+v1).hosts("a", 21), []string{vanished}},
+		{"taken out just after it joined anew, for good", lapsed(1).hosts("a", 21), []string{vanished}},
+		{"taken out long after it joined anew", lapsed(10).says(things, 20, "a="+v1, "b="+v1).hosts("a", 21), []string{vanished}},
 		{"gone with the whole object", again().deletes(things, 10).says(things, 12, "a="+v1).hosts("a", 13), []string{vanished}},
 		{"gone with the whole object, which the harness had deleted", again().deletes(things, 10).asks("b", 200, 10, tampering(things), sentBefore(time.Second)).says(things, 12, "a="+v1).hosts("a", 13), nil},
 		{"of a first process", newHistory().starts("a", 1).joins("a", 2).says(things, 5, "a="+v1).hosts("a", 6).says(things, 10), nil},

@@ -1,9 +1,12 @@
 package storageversion
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // kindRejoined is an entry that went after the restarted server had joined under a new
@@ -59,6 +62,8 @@ func (r restart) vanished(c fact.EntryChange) law.Entry {
 		return law.Entry{}
 	case r.f.takenBy(r.v.Name, c.Stamp):
 		return e.Excused("the harness took the entry out")
+	case r.missed(c):
+		return e.Unclear("it may have joined anew just before, after its Lease had gone, while a write of a collector was under way").Shown(c.Seq)
 	}
 	e = e.Broken("after its restart %s has no entry in %s at revision %d, though it takes part", r.Member, r.v.Name, c.Revision).Shown(r.Started.Seq, c.Seq)
 	if r.rejoined(c.Revision) {
@@ -80,6 +85,21 @@ func (r restart) rejoined(gone int64) bool {
 		}
 	}
 	return false
+}
+
+// missed is whether an entry went, and was back, so shortly after a server had joined anew that a
+// collector may have decided on it before: the server had been ready, and lost its Lease later.
+func (r restart) missed(c fact.EntryChange) bool {
+	gone := r.f.When(c.Stamp)
+	soon := func(from, to fact.Moment) bool {
+		least, _ := from.Until(to)
+		return least <= requirement.MustBound("KEP-2339", "requestsEndWithin")
+	}
+	return r.revision > 0 && slices.ContainsFunc(r.f.Participation(r.id).Stretches(), func(s fact.Stretch) bool {
+		return s.Began.Revision > r.revision && s.Through(c.Revision, c.Revision) && soon(r.f.When(s.Began), gone)
+	}) && slices.ContainsFunc(r.v.Entry(r.id).In(c.Revision+1, r.until), func(later fact.EntryChange) bool {
+		return later.There && soon(gone, r.f.When(later.Stamp))
+	})
 }
 
 // replaced is whether the process announced another version than the one before it.
