@@ -100,6 +100,18 @@ func (p *plane) leading() (member string, r *reign) {
 	return member, r
 }
 
+// atRandom waits until the control plane is whole, and on to a random moment of its leader's
+// renewals.
+func (p *plane) atRandom(ctx context.Context) (member string, leader reign, err error) {
+	if _, _, err := p.whole(ctx); err != nil {
+		return "", reign{}, err
+	}
+	if err := p.pause(ctx, p.random); err != nil {
+		return "", reign{}, err
+	}
+	return p.whole(ctx)
+}
+
 // whole waits until all controller managers run, are candidates where there are any,
 // and one of them leads, whom it gives.
 func (p *plane) whole(ctx context.Context) (member string, leader reign, err error) {

@@ -85,13 +85,7 @@ func measureStops(ctx context.Context, c column, o options) (stopRow, error) {
 // stopLeader sends the leading controller manager SIGTERM, waits until another one acts as the
 // leader, and starts the former one again.
 func (p *plane) stopLeader(ctx context.Context) (stop, error) {
-	if _, _, err := p.whole(ctx); err != nil {
-		return stop{}, err
-	}
-	if err := p.pause(ctx, p.random); err != nil {
-		return stop{}, err
-	}
-	member, leader, err := p.whole(ctx)
+	member, leader, err := p.atRandom(ctx)
 	if err != nil {
 		return stop{}, err
 	}

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/evenkeel/evenkeel/hack/internal/bench"
 )
 
 // result is what came of one defect in one way.
@@ -67,22 +68,6 @@ func add(path string, results []result) error {
 	return errors.Join(err, file.Close())
 }
 
-// z is the quantile of the normal distribution for an interval of 95 %.
-const z = 1.959964
-
-// interval is Wilson's for k of n, in which the true share is with 95 % confidence. It holds for
-// few tries and for shares near 0 and 1 too.
-func interval(k, n int) (low, high float64) {
-	if n == 0 {
-		return 0, 1
-	}
-	share, tries := float64(k)/float64(n), float64(n)
-	center := share + z*z/(2*tries)
-	spread := z * math.Sqrt(share*(1-share)/tries+z*z/(4*tries*tries))
-	scale := 1 + z*z/tries
-	return max((center-spread)/scale, 0), min((center+spread)/scale, 1)
-}
-
 // summary is the share of the defects that were found, and the schedules that a defect took on
 // average, also those that it was not found in.
 func summary(results []result, random bool) string {
@@ -98,7 +83,7 @@ func summary(results []result, random bool) string {
 			k++
 		}
 	}
-	low, high := interval(k, n)
+	low, high := bench.Share(k, n)
 	return fmt.Sprintf("%d of %d (%.0f %% to %.0f %%) | %.1f | %.1f", k, n, 100*low, 100*high, float64(schedules)/float64(max(n, 1)), minutes/float64(max(n, 1)))
 }
 

@@ -8,18 +8,6 @@ import (
 	"time"
 )
 
-func TestInterval_IsWilsons(t *testing.T) {
-	for _, tc := range []struct {
-		k, n      int
-		low, high float64
-	}{{0, 0, 0, 1}, {0, 10, 0, 0.278}, {10, 10, 0.722, 1}, {8, 10, 0.490, 0.943}, {60, 100, 0.502, 0.691}} {
-		low, high := interval(tc.k, tc.n)
-		if low < tc.low-0.001 || low > tc.low+0.001 || high < tc.high-0.001 || high > tc.high+0.001 {
-			t.Errorf("%d of %d: %.3f to %.3f, want %.3f to %.3f", tc.k, tc.n, low, high, tc.low, tc.high)
-		}
-	}
-}
-
 func TestTable_ShowsGuidedBesideRandom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.jsonl")
 	for _, r := range []result{

@@ -17,17 +17,15 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/external"
-	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/command"
+	"github.com/evenkeel/evenkeel/suites/internal/bringup"
 )
 
 const (
 	localTopology    = "clusters/local-3.yaml"
 	topologyVariable = "EVENKEEL_TOPOLOGY"
-	// On a busy machine, planeBound is how long the test may take, and stopBound how long the cluster
-	// may take to stop.
+	// planeBound is how long the test may take on a busy machine.
 	planeBound = 20 * time.Minute
-	stopBound  = 2 * time.Minute
 	// servedBound is how long an API server may take to serve custom resources that were defined.
 	servedBound = time.Minute
 	servedPoll  = 100 * time.Millisecond
@@ -68,22 +66,7 @@ func plane(t *testing.T) (c *controller, topology string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), planeBound)
-	t.Cleanup(cancel)
-	up, err := providers.All().New(ctx, made, cluster.Options{Name: "chaosmesh", Owner: "test", LogDir: filepath.Join(t.TempDir(), "logs")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopBound)
-		defer cancel()
-		if err := up.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := up.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ctx, up := bringup.Start(t, made, "chaosmesh", planeBound)
 	// Of the three members the controller speaks with one that no fault hits.
 	config, err := up.ClientConfig("cp3", false)
 	if err != nil {

@@ -1,7 +1,6 @@
 package indexedjob
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,16 +10,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
+	"github.com/evenkeel/evenkeel/suites/internal/bringup"
 )
 
 const (
 	// release of Kubernetes: the one that CI builds for its node image.
 	release = "v1.35.4"
-	// planeBound is how long the control plane may be up, and stopBound how long it may take
-	// to stop.
+	// planeBound is how long the control plane may be up.
 	planeBound = 15 * time.Minute
-	stopBound  = 2 * time.Minute
 )
 
 // start brings API servers and the Job controller up, and gives a client without a limit.
@@ -33,23 +30,7 @@ func start(t *testing.T) kubernetes.Interface {
 	topology.SetRelease(release)
 	topology.Spec.Members = topology.Spec.Members[:1]
 	topology.Spec.Settings.WorkloadMigrator = true // has the local provider start the Job controller
-	// Stopping the cluster must not end with the context of the test.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), planeBound)
-	t.Cleanup(cancel)
-	made, err := providers.All().New(ctx, topology, cluster.Options{Name: "indexedjob", Owner: "test", LogDir: filepath.Join(t.TempDir(), "logs")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopBound)
-		defer cancel()
-		if err := made.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := made.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	ctx, made := bringup.Start(t, topology, "indexedjob", planeBound)
 	config, err := made.ClientConfig(made.Members()[0].Name, false)
 	if err != nil {
 		t.Fatal(err)

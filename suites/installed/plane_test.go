@@ -21,8 +21,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
-	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
 	"github.com/evenkeel/evenkeel/pkg/cluster/reference"
+	"github.com/evenkeel/evenkeel/suites/internal/bringup"
 )
 
 const (
@@ -33,10 +33,9 @@ const (
 	// topologyVariable names another one.
 	topologyVariable = "EVENKEEL_TOPOLOGY"
 
-	// On a busy machine, planeBound is how long a test may take, stopBound how long
-	// the cluster may take to stop, and awaitBound how long any other condition may take.
+	// On a busy machine, planeBound is how long a test may take, and awaitBound how long any
+	// condition may take.
 	planeBound = 20 * time.Minute
-	stopBound  = 2 * time.Minute
 	awaitBound = 3 * time.Minute
 	awaitPoll  = 200 * time.Millisecond
 )
@@ -64,28 +63,7 @@ func start(t *testing.T, file string, change func(*cluster.Topology)) *plane {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Stopping the cluster must not end with the context of the test.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), planeBound)
-	t.Cleanup(cancel)
-	made, err := providers.All().New(ctx, topology, cluster.Options{Name: "installed", Owner: "test", LogDir: filepath.Join(t.TempDir(), "logs")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), stopBound)
-		defer cancel()
-		if err := made.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	if preparer, ok := made.(cluster.ReleasePreparer); ok {
-		if err := preparer.Prepare(ctx, []string{before, after}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := made.Start(ctx); err != nil {
-		t.Fatal(err)
-	}
+	_, made := bringup.Start(t, topology, "installed", planeBound, before, after)
 	config, err := made.ClientConfig(made.Members()[0].Name, false)
 	if err != nil {
 		t.Fatal(err)

@@ -123,11 +123,7 @@ func apiserver(s *Site, release string) []string {
 	}
 	f.add("bind-address", s.BindAddress)
 	f.add("secure-port", s.APIServerPort)
-	f.add("etcd-servers", s.EtcdServers)
-	f.add("etcd-cafile", s.EtcdCAFile)
-	f.add("etcd-certfile", s.EtcdClient.Cert)
-	f.add("etcd-keyfile", s.EtcdClient.Key)
-	f.add("client-ca-file", s.CAFile)
+	f.serves(s)
 	f.add("tls-cert-file", s.APIServer.Cert)
 	f.add("tls-private-key-file", s.APIServer.Key)
 	f.duration("identity-lease-duration", s.Settings.IdentityLeaseDuration)
@@ -151,6 +147,15 @@ func apiserver(s *Site, release string) []string {
 	return f
 }
 
+// serves has a server store its objects in the member's etcd, and believe the clients of the CA.
+func (f *flags) serves(s *Site) {
+	f.add("etcd-servers", s.EtcdServers)
+	f.add("etcd-cafile", s.EtcdCAFile)
+	f.add("etcd-certfile", s.EtcdClient.Cert)
+	f.add("etcd-keyfile", s.EtcdClient.Key)
+	f.add("client-ca-file", s.CAFile)
+}
+
 // aggregatedServer stores its objects in the member's etcd, and takes part at the member's
 // API server.
 func aggregatedServer(s *Site, release string) []string {
@@ -160,11 +165,7 @@ func aggregatedServer(s *Site, release string) []string {
 	f.add("hostname", s.Host)
 	f.add("bind-address", s.BindAddress)
 	f.add("secure-port", s.AggregatedServerPort)
-	f.add("etcd-servers", s.EtcdServers)
-	f.add("etcd-cafile", s.EtcdCAFile)
-	f.add("etcd-certfile", s.EtcdClient.Cert)
-	f.add("etcd-keyfile", s.EtcdClient.Key)
-	f.add("client-ca-file", s.CAFile)
+	f.serves(s)
 	f.trustProxies(s)
 	f.add("tls-cert-file", s.AggregatedServer.Cert)
 	f.add("tls-private-key-file", s.AggregatedServer.Key)
