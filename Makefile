@@ -55,7 +55,7 @@ race:
 ## e2e-framework, on the local provider with the reference control plane; ALL=1 plays
 ## every scenario, SAMPLE=N the main job and N that the commit chooses
 e2e: build
-	SAMPLE="$(SAMPLE)" ALL="$(ALL)" hack/e2e.sh "$(OUT)"
+	SAMPLE="$(SAMPLE)" ALL="$(ALL)" PARALLEL="$(PARALLEL)" hack/e2e.sh "$(OUT)"
 
 ## e2e-kind: the main job on kind: the reference, and Kubernetes from RELEASE
 ## (v1.35.4) to the next release; sets up Docker and node images where they are

@@ -97,8 +97,9 @@ Without --confidence and --rate each scenario is played --repeat times. With the
 requirement is judged in as many runs as it takes: 29 for --confidence 95 --rate 10%.
 
 With --parallel auto the campaign finds out how many runs the machine can play at a time. It
-plays one more as long as all end well, and half as many after a run that left no verdict or
-in which a requirement stayed open because the machine was starved, which both are tried again.
+plays one more when CPUs are idle and as long as all end well, and half as many after a run that
+left no verdict or in which a requirement stayed open because the machine was starved, which both
+are tried again.
 
 The plan is written first. A campaign that was interrupted goes on with
 ` + "`evenkeel conformance resume`" + `. With --shard several machines share one plan: they need the

@@ -155,7 +155,7 @@ func playOptions(cmd *cobra.Command, dir string) (conformance.Options, error) {
 	}
 	view := conformance.NewConsole(cmd.OutOrStdout(), clock.RealClock{}, cost)
 	return conformance.Options{
-		Dir: dir, Player: conformance.Child{Program: program}, Clock: clock.RealClock{}, View: view,
+		Dir: dir, Player: conformance.Child{Program: program}, Clock: clock.RealClock{}, View: view, Idle: conformance.MachineIdle,
 		Turns: func(topology string) (conformance.Turn, error) { return turnsOn(topology, dir, view.Say) },
 	}, nil
 }

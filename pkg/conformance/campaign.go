@@ -28,6 +28,8 @@ type Options struct {
 	Parallel int
 	// CPUs of the machine, for Auto; with 0 those that this process may use.
 	CPUs int
+	// Idle tells how much time the CPUs had nothing to do, for Auto; nil where nothing tells.
+	Idle Idle
 	// Turns gives the turns of a topology's cluster; nil, or what is nil, where no other
 	// campaign uses it. Runs on a cluster with turns are played one at a time.
 	Turns func(topology string) (Turn, error)
@@ -137,7 +139,12 @@ func (c *campaign) play(ctx context.Context) (*Report, error) {
 		return nil, err
 	}
 	c.View.Begin(c.progress())
+	watching, over := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { c.watch(watching) })
 	err := c.playLines(ctx)
+	over()
+	watch.Wait()
 	c.View.End()
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // Auto is Options.Parallel where the campaign finds out how many runs it can play at a time.
@@ -13,13 +14,17 @@ const Auto = -1
 const (
 	// autoPerCPU is how many runs for each CPU are played at a time at most: a run waits most
 	// of its time.
-	autoPerCPU = 2
-	// autoLeast is the least that a machine of any size is tried with.
-	autoLeast = 2
+	autoPerCPU = 3
 	// autoAgain is how many runs in a row have to end without starvation until as many are
 	// played at a time again as starved once: what else runs on the machine may have ended. It
 	// takes twice as many each time after that.
 	autoAgain = 20
+	// autoSpare is how many CPUs have to be idle for one more run, and autoLooks how many looks
+	// in a row have to find that: a control plane takes more while it starts than afterwards.
+	autoSpare = 0.6
+	autoLooks = 4
+	// autoLook is how often the machine is looked at.
+	autoLook = 5 * time.Second
 )
 
 // ParseParallel reads how many runs are to be played at a time: a number, or auto.
@@ -35,8 +40,9 @@ func ParseParallel(text string) (int, error) {
 }
 
 // pace says how many runs are played at a time. With auto it begins with half of the CPUs. It
-// plays one more when as many in a row have ended as are played at a time, and half as many
-// when a run was starved; from then on it stays below what starved.
+// plays one more when CPUs have been idle for a while, or when as many in a row have ended as are
+// played at a time, and half as many when a run was starved; from then on it stays below what
+// starved.
 type pace struct {
 	auto bool
 
@@ -51,7 +57,9 @@ type pace struct {
 	again int
 	// clean counts runs in a row that were not starved, since the limit changed.
 	clean int
-	// age counts changes of the limit. A run that began before one says nothing of the new limit.
+	// spared counts looks in a row that found CPUs idle while all runs were played that may be.
+	spared int
+	// age counts steps back. A run that began before one says nothing of what is played after it.
 	age int
 }
 
@@ -59,7 +67,7 @@ type pace struct {
 func newPace(parallel, cpus int) *pace {
 	p := &pace{limit: parallel, most: parallel, again: autoAgain}
 	if parallel == Auto {
-		p.auto, p.limit, p.most = true, max(cpus/2, 1), max(cpus*autoPerCPU, autoLeast)
+		p.auto, p.limit, p.most = true, max(cpus/2, 1), cpus*autoPerCPU
 	}
 	p.free = sync.NewCond(&p.mu)
 	return p
@@ -100,8 +108,8 @@ func (p *pace) now() int {
 	return p.limit
 }
 
-// learn takes into account how a run has ended that began with a limit of that age. It returns
-// the limit, and whether it is another one.
+// learn takes into account how a run has ended that began at that age. It returns the limit, and
+// whether it is another one.
 func (p *pace) learn(age int, starved bool) (limit int, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -115,18 +123,43 @@ func (p *pace) learn(age int, starved bool) (limit int, changed bool) {
 				p.again *= 2
 			}
 			p.ceiling, p.limit = p.limit, p.limit/2
+			p.age++
 		}
 	default:
 		p.clean++
-		if p.clean >= p.limit && p.limit < p.most && (p.ceiling == 0 || p.limit+1 != p.ceiling || p.clean >= p.again) {
+		if p.clean >= p.limit && (p.mayRise() || p.limit < p.most && p.clean >= p.again) {
 			p.limit++
 		}
 	}
+	return p.changed(before)
+}
+
+// look takes into account how many CPUs were idle since the last look.
+func (p *pace) look(idle float64) (limit int, changed bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.limit
+	if p.running < p.limit || idle < autoSpare {
+		p.spared = 0
+		return p.limit, false
+	}
+	if p.spared++; p.spared >= autoLooks && p.auto && p.mayRise() {
+		p.limit++
+	}
+	return p.changed(before)
+}
+
+// mayRise is whether one more may be played without coming to what starved.
+func (p *pace) mayRise() bool {
+	return p.limit < p.most && (p.ceiling == 0 || p.limit+1 < p.ceiling)
+}
+
+// changed lets waiting runs begin where the limit is not what it was before.
+func (p *pace) changed(before int) (limit int, changed bool) {
 	if p.limit == before {
 		return p.limit, false
 	}
-	p.clean = 0
-	p.age++
+	p.clean, p.spared = 0, 0
 	p.free.Broadcast()
 	return p.limit, true
 }

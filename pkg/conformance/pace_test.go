@@ -7,6 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/conformance/fakerun"
 )
@@ -59,16 +63,130 @@ func TestPace_FindsWhatTheMachineCarries(t *testing.T) {
 
 func TestPace_StaysWithinTheMachine(t *testing.T) {
 	limits, _ := machine{1000}.play(t, newPace(Auto, 4), 500)
-	if limits[0] != 2 || slices.Max(limits) != 8 {
-		t.Errorf("on 4 CPUs it begins with %d and comes to %d, want 2 and 8", limits[0], slices.Max(limits))
+	if limits[0] != 2 || slices.Max(limits) != 12 {
+		t.Errorf("on 4 CPUs it begins with %d and comes to %d, want 2 and 12", limits[0], slices.Max(limits))
 	}
-	if one := newPace(Auto, 1); one.now() != 1 || one.most != autoLeast {
+	if one := newPace(Auto, 1); one.now() != 1 || one.most != 3 {
 		t.Errorf("on 1 CPU it begins with %d and may come to %d", one.now(), one.most)
 	}
 	// A number that was asked for stays.
 	limits, _ = machine{1}.play(t, newPace(3, 1), 50)
 	if slices.Min(limits[:len(limits)-1]) != 3 || slices.Max(limits) != 3 {
 		t.Errorf("3 at a time were asked for, and %v played", limits)
+	}
+}
+
+// An idle machine plays one more after a few looks, whether or not a run has ended; one with
+// something to do, or with turns that are free, does not.
+func TestPace_RisesOnAnIdleMachine(t *testing.T) {
+	p := newPace(Auto, 2)
+	begin := func() int {
+		t.Helper()
+		age, err := p.begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return age
+	}
+	looks := func(idle float64, n int) int {
+		for range n {
+			p.look(idle)
+		}
+		return p.now()
+	}
+	if got := looks(2, 10*autoLooks); got != 1 {
+		t.Errorf("with nothing played %d may be played", got)
+	}
+	age := begin()
+	if got := looks(autoSpare, autoLooks-1); got != 1 {
+		t.Errorf("%d at a time after too few looks", got)
+	}
+	if got := looks(autoSpare-0.01, 1); got != 1 {
+		t.Errorf("%d at a time on a busy machine", got)
+	}
+	if got := looks(autoSpare, autoLooks-1); got != 1 {
+		t.Errorf("%d at a time, and the looks are not in a row", got)
+	}
+	if got := looks(autoSpare, 1); got != 2 {
+		t.Errorf("%d at a time on an idle machine, want 2", got)
+	}
+	if got := looks(2, 10*autoLooks); got != 2 {
+		t.Errorf("%d at a time, and one of 2 is not played yet", got)
+	}
+	for p.now() < p.most {
+		begin()
+		before := p.now()
+		if got := looks(2, autoLooks); got != before+1 {
+			t.Fatalf("%d at a time after %d", got, before)
+		}
+	}
+	// What starved stays out of reach, however idle the machine is.
+	begin()
+	p.learn(age, true)
+	if p.now() != 3 {
+		t.Errorf("%d at a time after 6 starved, want 3", p.now())
+	}
+	if got := looks(2, 10*autoLooks); got != 5 {
+		t.Errorf("%d at a time, want 5, below the 6 that starved", got)
+	}
+}
+
+// The pace is told how many CPUs were idle, whatever the time between two looks, and the view what
+// became of it.
+func TestCampaign_WatchesTheMachine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var idle time.Duration
+		view, p := &heard{}, newPace(Auto, 2)
+		c := &campaign{pace: p, Options: Options{Clock: clock.RealClock{}, View: view, Idle: func() (time.Duration, error) { return idle, nil }}}
+		if _, err := p.begin(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go c.watch(ctx)
+		synctest.Wait()
+		for range 10 * autoLooks {
+			idle += autoLook / 2 // half of a CPU
+			time.Sleep(autoLook)
+			synctest.Wait()
+		}
+		if p.now() != 1 || len(view.lines) != 0 {
+			t.Errorf("%d at a time with half of a CPU idle: %q", p.now(), view.lines)
+		}
+		for range autoLooks {
+			idle += autoLook
+			time.Sleep(autoLook)
+			synctest.Wait()
+		}
+		if p.now() != 2 || !contains(view.lines, "paced 2") {
+			t.Errorf("%d at a time with a CPU idle: %q", p.now(), view.lines)
+		}
+	})
+}
+
+// This machine's idle time is one that goes on.
+func TestMachineIdle(t *testing.T) {
+	first, err := MachineIdle()
+	if err != nil {
+		t.Skipf("not told here: %v", err)
+	}
+	second, err := MachineIdle()
+	if err != nil || first <= 0 || second < first {
+		t.Errorf("%v, then %v, %v", first, second, err)
+	}
+}
+
+// A fixed number stays what it is.
+func TestPace_LooksOnlyWithAuto(t *testing.T) {
+	p := newPace(1, 2)
+	if _, err := p.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 * autoLooks {
+		p.look(2)
+	}
+	if p.now() != 1 {
+		t.Errorf("%d at a time", p.now())
 	}
 }
 

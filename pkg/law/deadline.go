@@ -55,14 +55,13 @@ type Deadline[F, S any] struct {
 	Over func(F) []S
 	// Describe says what a subject is about. Optional where S has a method Entry() Entry.
 	Describe func(S) Entry
-	// Begin is when it begins to be owed, in the order of time; Once makes one of a single
-	// moment.
+	// Begin is when it begins to be owed, in any order; Once makes one of a single moment.
 	Begin func(S) []fact.Moment
 	// Running is while the clock runs: while all that it takes is there. Optional: always.
 	Running func(S) fact.Signal
-	// Done is when it came about, in the order of time. Looks are given instead where only
-	// samples show whether it has: it came about between the last one without it and the first
-	// one with it, and what no look shows is unclear.
+	// Done is when it came about, in any order. Looks are given instead where only samples show
+	// whether it has, in the order of time: it came about between the last one without it and the
+	// first one with it, and what no look shows is unclear.
 	Done  func(S) []fact.Moment
 	Looks func(S) []Look
 	// Unrelated is whether what is done may come about without what began. Then it is unclear
@@ -99,15 +98,15 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 			c.running = d.Running(s)
 		}
 		if d.Void != nil {
-			c.voids = slices.SortedStableFunc(slices.Values(d.Void(s)), func(a, b Void) int { return cmp.Compare(a.Latest, b.Latest) })
+			c.voids = slices.SortedStableFunc(slices.Values(d.Void(s)), func(a, b Void) int { return byTime(a.Moment, b.Moment) })
 		}
 		if d.Looks != nil {
 			c.looks = d.Looks(s)
 		} else {
-			c.done = d.Done(s)
+			c.done = slices.SortedStableFunc(slices.Values(d.Done(s)), byTime)
 		}
 		until := int64(fact.Never) // the end of the obligation before
-		for _, began := range d.Begin(s) {
+		for _, began := range slices.SortedStableFunc(slices.Values(d.Begin(s)), byTime) {
 			e := entryOf(d.Describe, s)
 			e.Began = began
 			if began.Latest <= until {
@@ -121,6 +120,9 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 	}
 	return l
 }
+
+// byTime orders moments by when they have certainly come.
+func byTime(a, b fact.Moment) int { return cmp.Compare(a.Latest, b.Latest) }
 
 // course is what becomes of the obligations of one subject.
 type course[F, S any] struct {

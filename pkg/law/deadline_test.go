@@ -95,6 +95,8 @@ func TestDeadline_EndsEachObligation(t *testing.T) {
 		"begun again when it was over":         {duty{begin: at(10, 30), done: at(15, 45), running: always()}, 50, []law.Ending{law.Met, law.Late}},
 		"void before the bound":                {duty{begin: at(10), done: at(40), running: always(), void: []law.Void{{Moment: at(15)[0], Why: "because"}}}, 50, []law.Ending{law.Excused}},
 		"void twice, told the later first":     {duty{begin: at(10), running: always(), void: []law.Void{{Moment: at(40)[0], Why: "because"}, {Moment: at(15)[0], Why: "because"}}}, 50, []law.Ending{law.Excused}},
+		"done twice, told the later first":     {duty{begin: at(10), done: at(40, 12), running: always()}, 50, []law.Ending{law.Met}},
+		"begun twice, told the later first":    {duty{begin: at(30, 10), done: at(15, 45), running: always()}, 50, []law.Ending{law.Met, law.Late}},
 		"void after the bound":                 {duty{begin: at(10), running: always(), void: []law.Void{{Moment: at(25)[0], Why: "because"}}}, 50, []law.Ending{law.Late}},
 		"void after it was done":               {duty{begin: at(10), done: at(15), running: always(), void: []law.Void{{Moment: at(18)[0], Why: "because"}}}, 50, []law.Ending{law.Met}},
 		"begun again after what never came":    {duty{begin: at(10, 40), running: always()}, 50, []law.Ending{law.Late, law.Superseded}},

@@ -1,7 +1,6 @@
 package election
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -221,7 +220,6 @@ func (x *loss) returns() []fact.Moment {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b fact.Moment) int { return cmp.Compare(a.Latest, b.Latest) })
 	return out
 }
 

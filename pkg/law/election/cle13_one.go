@@ -1,9 +1,6 @@
 package election
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -33,9 +30,7 @@ var cle13 = law.Together[*Facts]{
 // leftByCoordinators are when the coordinator's server ended, and when no coordinator has the
 // Lease any more for whatever reason: it expired, was given up, deleted or taken by force.
 func (l *Lease) leftByCoordinators() []fact.Moment {
-	out := append(l.leaderEnds(), l.Rises(fact.Not(l.Led()))...)
-	slices.SortStableFunc(out, func(a, b fact.Moment) int { return cmp.Compare(a.Latest, b.Latest) })
-	return out
+	return append(l.leaderEnds(), l.Rises(fact.Not(l.Led()))...)
 }
 
 // coordinable is while nothing stands in the way of a coordinator: a server that has

@@ -89,6 +89,17 @@ func TestSVM06WritesAgainAfterTheEnd(t *testing.T) {
 	again(restLands()+time.Second).finds(t, "SVM-06")
 }
 
+// A write through a member that serves a version no longer takes the managed fields of that
+// version with it, so that it has something to change.
+func TestSVM06LetsFieldsOfAVersionGo(t *testing.T) {
+	again := func(left ...string) *historyBuilder {
+		return newHistory().joins("a", 1).announces(things, 3, "a="+v2).hosts("a", 4).stores("x", v2, "m", 5, 5, 1, "g.io/v0", v2).
+			migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0, left...)
+	}
+	again(v2).finds(t, "SVM-06")
+	again("g.io/v0", v2).finds(t, "SVM-06", "and migration m wrote it again")
+}
+
 // A migration that has ended does not run again.
 func TestSVM02RunsAgainAfterItsEnd(t *testing.T) {
 	ended := func() *historyBuilder {

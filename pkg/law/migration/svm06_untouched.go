@@ -10,12 +10,13 @@ import (
 
 // svm06: what is stored in the target version when a migration begins, and no other client
 // changes, is not written to etcd again (KEP-25, "Goals": no needless load). What is on its
-// way when a migration ends is a write of it too.
+// way when a migration ends is a write of it too. A write through a member that no longer serves
+// a version drops the managed fields of that version: it changes the object, and is none of these.
 var svm06 = together{
 	Row: law.Row{ID: "SVM-06", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "untouched"}}},
 	Parts: parts{
 		neverTouches(func(t *Touch, _ law.Bounds) law.Entry {
-			if !t.untagged() || t.converts() || !t.sameObject() {
+			if !t.untagged() || t.converts() || !t.sameObject() || len(t.Managed) < len(t.Before.Managed) {
 				return law.Entry{}
 			}
 			if m := cmp.Or(t.During, t.justEnded()); m != nil && t.Version() == m.target().Version {

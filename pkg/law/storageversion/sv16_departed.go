@@ -1,7 +1,6 @@
 package storageversion
 
 import (
-	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -103,7 +102,6 @@ var sv16Expired = law.Deadline[*facts, expiry]{
 				out = append(out, x.f.When(*s.Ended))
 			}
 		}
-		slices.SortFunc(out, func(a, b fact.Moment) int { return int(a.Latest - b.Latest) })
 		return out
 	},
 	Lacking: func(x expiry) string {
