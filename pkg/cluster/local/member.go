@@ -116,10 +116,10 @@ func (m *member) toPeers() []*link.Link {
 // both ends. All members see the same address of this one, so the other end
 // is known only by whose socket it is.
 func (c *local) peerLinks(to *member, listener net.Listener) func(net.Addr) []*link.Link {
-	proxyPort := listener.Addr().(*net.TCPAddr).Port
+	proxy := listener.Addr().(*net.TCPAddr)
 	return func(client net.Addr) []*link.Link {
 		links := to.toPeers()
-		inode, ok, err := procfs.SocketInode(client.(*net.TCPAddr).Port, proxyPort)
+		inode, ok, err := procfs.SocketInode(client.(*net.TCPAddr), proxy)
 		if err != nil || !ok {
 			return links // the other end has gone already
 		}

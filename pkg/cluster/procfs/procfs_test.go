@@ -114,9 +114,21 @@ func TestSocketOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	inode, ok, err := SocketInode(client.LocalAddr().(*net.TCPAddr).Port, listener.Addr().(*net.TCPAddr).Port)
+	from, to := client.LocalAddr().(*net.TCPAddr), listener.Addr().(*net.TCPAddr)
+	inode, ok, err := SocketInode(from, to)
 	if err != nil || !ok {
 		t.Fatalf("SocketInode = %v, %v", ok, err)
+	}
+	if again, ok, err := tabled(from.Port, to.Port); again != inode || !ok || err != nil {
+		t.Errorf("the table has %d, %v, %v, and the kernel says %d", again, ok, err, inode)
+	}
+	if asked, ok, err := diagnosed(from, to); err != nil {
+		t.Logf("the kernel does not tell: %v", err)
+	} else if asked != inode || !ok {
+		t.Errorf("the kernel says %d, %v, and it was %d", asked, ok, inode)
+	}
+	if _, ok, err := SocketInode(to, &net.TCPAddr{IP: from.IP, Port: 1}); ok || err != nil {
+		t.Errorf("a socket that is not there: %v, %v", ok, err)
 	}
 	if !HoldsSocket(os.Getpid(), inode) {
 		t.Error("the process that dialed does not count as the holder")
@@ -124,4 +136,35 @@ func TestSocketOwner(t *testing.T) {
 	if HoldsSocket(os.Getppid(), inode) {
 		t.Error("the parent counts as the holder")
 	}
+}
+
+// BenchmarkSocketInode compares asking for one socket with reading the table of all.
+func BenchmarkSocketInode(b *testing.B) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer listener.Close()
+	var client net.Conn
+	for range 500 {
+		if client, err = net.Dial("tcp", listener.Addr().String()); err != nil {
+			b.Fatal(err)
+		}
+		defer client.Close()
+	}
+	from, to := client.LocalAddr().(*net.TCPAddr), listener.Addr().(*net.TCPAddr)
+	b.Run("asked", func(b *testing.B) {
+		for b.Loop() {
+			if _, ok, err := diagnosed(from, to); !ok || err != nil {
+				b.Fatal(ok, err)
+			}
+		}
+	})
+	b.Run("table", func(b *testing.B) {
+		for b.Loop() {
+			if _, ok, err := tabled(from.Port, to.Port); !ok || err != nil {
+				b.Fatal(ok, err)
+			}
+		}
+	})
 }

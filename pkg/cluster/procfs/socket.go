@@ -3,6 +3,7 @@ package procfs
 import (
 	"bufio"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,9 +17,20 @@ const (
 	columnInode  = 9
 )
 
-// SocketInode finds the socket of this machine that is bound to the local port
-// and connected to the remote port; ok is false where there is none.
-func SocketInode(localPort, remotePort int) (inode uint64, ok bool, err error) {
+// SocketInode finds the socket of this machine that is bound to the local address and connected
+// to the remote one; ok is false where there is none. It asks the kernel for that socket, since
+// the table of all of them is long where many control planes run; where the kernel does not
+// answer such questions it reads the table.
+func SocketInode(local, remote *net.TCPAddr) (inode uint64, ok bool, err error) {
+	inode, ok, err = diagnosed(local, remote)
+	if err != nil {
+		return tabled(local.Port, remote.Port)
+	}
+	return inode, ok, nil
+}
+
+// tabled finds a socket in the table of all.
+func tabled(localPort, remotePort int) (inode uint64, ok bool, err error) {
 	file, err := os.Open("/proc/net/tcp")
 	if err != nil {
 		return 0, false, err

@@ -1,0 +1,66 @@
+package procfs
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/mdlayher/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// The layout of sock_diag(7): a request for one TCP socket over IPv4, and what answers it.
+const (
+	sockDiagByFamily = 20
+	// diagRequest is how long struct inet_diag_req_v2 is; the socket's ID begins at 8, with two
+	// ports and two addresses of 16 bytes, and ends in a cookie that is not known.
+	diagRequest    = 56
+	diagLocalPort  = 8
+	diagRemotePort = 10
+	diagLocal      = 12
+	diagRemote     = 28
+	diagCookie     = 48
+	// In the answer the ID begins at 4.
+	diagAnswerRemotePort = 6
+	diagAnswerInode      = 68
+)
+
+// diagnosed asks the kernel for one socket.
+func diagnosed(local, remote *net.TCPAddr) (inode uint64, ok bool, err error) {
+	from, to := local.IP.To4(), remote.IP.To4()
+	if from == nil || to == nil {
+		return 0, false, fmt.Errorf("%s and %s are not both addresses of IPv4", local, remote)
+	}
+	conn, err := netlink.Dial(unix.NETLINK_SOCK_DIAG, nil)
+	if err != nil {
+		return 0, false, fmt.Errorf("ask for a socket: %w", err)
+	}
+	defer conn.Close()
+	ask := make([]byte, diagRequest)
+	ask[0], ask[1] = unix.AF_INET, unix.IPPROTO_TCP
+	binary.BigEndian.PutUint16(ask[diagLocalPort:], uint16(local.Port))
+	binary.BigEndian.PutUint16(ask[diagRemotePort:], uint16(remote.Port))
+	copy(ask[diagLocal:], from)
+	copy(ask[diagRemote:], to)
+	for i := range 8 {
+		ask[diagCookie+i] = 0xff
+	}
+	answers, err := conn.Execute(netlink.Message{Header: netlink.Header{Type: sockDiagByFamily, Flags: netlink.Request}, Data: ask})
+	if errors.Is(err, unix.ENOENT) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("ask for a socket: %w", err)
+	}
+	if len(answers) != 1 || len(answers[0].Data) < diagAnswerInode+4 {
+		return 0, false, fmt.Errorf("ask for a socket: %d answers of no known form", len(answers))
+	}
+	// One that listens at the local address stands for all that are not there.
+	if binary.BigEndian.Uint16(answers[0].Data[diagAnswerRemotePort:]) != uint16(remote.Port) {
+		return 0, false, nil
+	}
+	// Inode 0 is a socket that no process holds any more.
+	inode = uint64(binary.NativeEndian.Uint32(answers[0].Data[diagAnswerInode:]))
+	return inode, inode != 0, nil
+}
