@@ -66,15 +66,23 @@ type hosting struct {
 // read adds the resources of a group version. An API server does not list a version that it
 // hosts and does not serve yet.
 func (h *hosting) read(ctx context.Context, client *Client, version groupVersion, unlisted bool) error {
-	var list metav1.APIResourceList
-	get := client.Get
-	if unlisted {
-		get = client.getItself // a peer that hosts it must not answer in its place (KEP-4020)
-	}
 	path := GroupVersionPath(version.Group, version.Version)
-	if err := readInto(get(ctx, path), client, path, &list); err != nil {
-		if h.services.mayLack(version.String()) || unlisted && errors.Is(err, errNotThere) {
+	list, err := &metav1.APIResourceList{}, errNotThere
+	if !unlisted {
+		list, err = resourceList(client.Get(ctx, path), client, path)
+	}
+	if err != nil && (unlisted || h.services.local[version.String()]) {
+		// Of what it does not list, a peer that hosts it must not answer in its place (KEP-4020).
+		// What it lists may be another release's, as all servers share the APIServices: then it
+		// answers for itself that it has none of it.
+		list, err = resourceList(client.getItself(ctx, path), client, path)
+		if errors.Is(err, errNotThere) {
 			return nil
+		}
+	}
+	if err != nil {
+		if h.services.handedOn[version.String()] {
+			return nil // the server that should answer may be down
 		}
 		return err
 	}
@@ -84,6 +92,11 @@ func (h *hosting) read(ctx context.Context, client *Client, version groupVersion
 		}
 	}
 	return nil
+}
+
+func resourceList(answer Answer, client *Client, path string) (*metav1.APIResourceList, error) {
+	var list metav1.APIResourceList
+	return &list, readInto(answer, client, path, &list)
 }
 
 func (h *hosting) add(version groupVersion, resource *metav1.APIResource, unlisted bool) {
@@ -209,14 +222,9 @@ func claimedVersions(ctx context.Context, client *Client) ([]groupVersion, error
 	return out, nil
 }
 
-// services are the APIServices, by the group version that each registers.
+// services are the APIServices, by the group version that each registers: those that are handed
+// on to another server, and those that are not.
 type services struct{ handedOn, local map[string]bool }
-
-// mayLack returns whether a server may have no document of a group-version that it lists.
-// The server to which it proxies the group-version may be down, and all servers share the
-// APIServices, so a server may list a group-version that only another release hosts. A
-// server lists any other group-version only if it hosts it.
-func (s services) mayLack(version string) bool { return s.handedOn[version] || s.local[version] }
 
 func apiServices(ctx context.Context, client *Client) (services, error) {
 	var list struct {

@@ -64,6 +64,41 @@ func TestDiscoveryDoesNotTakeAMissingDocumentForAnEmptyOne(t *testing.T) {
 	}
 }
 
+// A server that is too busy to answer hosts what it hosts.
+func TestDiscoveryDoesNotTakeASilentServerForAnEmptyOne(t *testing.T) {
+	for name, tc := range map[string]struct {
+		service string
+		own     int
+		want    int
+		fails   bool
+	}{
+		"another server does not answer":               {`,"service":{}`, 0, 1, false},
+		"a peer does not answer, and it has none":      {``, 404, 1, false},
+		"it does not answer, and then it does":         {``, 200, 2, false},
+		"it does not answer, neither for itself":       {``, 503, 0, true},
+		"it is too busy to answer, neither for itself": {``, 429, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mux := http.NewServeMux()
+			mux.HandleFunc("/api", reply(200, `{"versions":["v1"]}`))
+			mux.HandleFunc("/api/v1", reply(200, `{"resources":[{"name":"pods","kind":"Pod"}]}`))
+			mux.HandleFunc("/apis", reply(200, `{"groups":[{"name":"g","versions":[{"version":"v1"}]}]}`))
+			mux.HandleFunc("/apis/apiregistration.k8s.io/v1/apiservices", reply(200, `{"items":[{"spec":{"group":"g","version":"v1"`+tc.service+`}}]}`))
+			mux.HandleFunc("/apis/g/v1", func(w http.ResponseWriter, r *http.Request) {
+				code := 503
+				if r.Header.Get(handedOnHeader) != "" {
+					code = tc.own
+				}
+				reply(code, `{"resources":[{"name":"things","kind":"Thing"}]}`)(w, r)
+			})
+			found, err := discover(t.Context(), dial(t, serve(t, mux), newMemory()))
+			if tc.fails != (err != nil) || len(found) != tc.want {
+				t.Errorf("found %v (%v)", found, err)
+			}
+		})
+	}
+}
+
 func TestAnAnswerIsTheMembersOwn(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/v1/namespaces/n/configmaps/x", func(w http.ResponseWriter, r *http.Request) {

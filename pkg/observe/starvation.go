@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"runtime"
@@ -40,6 +41,11 @@ type runs struct {
 	member    string
 	component cluster.Component
 	process   cluster.Process
+}
+
+// before is whether a process comes before another one by name.
+func (r runs) before(other runs) bool {
+	return cmp.Or(cmp.Compare(r.member, other.member), cmp.Compare(r.component, other.component), cmp.Compare(r.process.PID, other.process.PID)) < 0
 }
 
 // NewStarvation makes a recorder for the machine on which a cluster runs. It sees the CPUs if
@@ -174,11 +180,15 @@ func (s *Starvation) sample(ctx context.Context) *sample {
 // too: elsewhere a program that reads a lot would count.
 func (a *sample) since(before *sample, cpus int, late, passed time.Duration) *history.Starvation {
 	out := &history.Starvation{Harness: int64(min(late, passed))}
+	most := time.Duration(0)
 	for process, threads := range a.cpu {
-		if waited := min(waitedOf(threads, before.cpu[process], cpus), passed); waited > time.Duration(out.CPU) {
-			out.CPU, out.Component, a.longest = int64(waited), string(process.component), process
+		// Of two that waited as long, the first by name is told of.
+		waited := waitedOf(threads, before.cpu[process], cpus)
+		if waited > most || waited == most && waited > 0 && process.before(a.longest) {
+			most, a.longest = waited, process
 		}
 	}
+	out.CPU, out.Component = int64(min(most, passed)), string(a.longest.component)
 	if a.write >= slowDisk {
 		out.Disk = int64(min(max(a.write, a.stalled-before.stalled), passed))
 	}

@@ -75,6 +75,24 @@ func TestStarvation_RecordsOnlyStretchesWithMuchWaiting(t *testing.T) {
 	}
 }
 
+// Whatever the order in which processes are looked at.
+func TestStarvation_OfSeveralTellsOfTheOneThatWaitedLongest(t *testing.T) {
+	long, longer := []time.Duration{700 * time.Millisecond, 3 * time.Second}, []time.Duration{700 * time.Millisecond, 4 * time.Second}
+	for range 20 {
+		events := measured(t, 2, func(begun time.Time) machine {
+			return machine{cpus: 2, cpu: func(context.Context) map[runs]map[int]time.Duration {
+				return map[runs]map[int]time.Duration{
+					{"cp2", cluster.Etcd, cluster.Process{}}:      {1: total(longer, begun)},
+					{"cp1", cluster.APIServer, cluster.Process{}}: {2: total(long, begun)},
+				}
+			}}
+		})
+		if events[1].Member != "cp1" || events[2].Member != "cp2" || events[2].Starvation.Component != "etcd" {
+			t.Fatalf("it recorded %+v and %+v", events[1].Starvation, events[2].Starvation)
+		}
+	}
+}
+
 func TestWaitedOf_ThreadsThatWaitAtOnceCountOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		threads, before map[int]time.Duration
