@@ -16,7 +16,7 @@ const (
 	// standingShare the part of all time that the looks may take: each goes over all that
 	// was observed so far.
 	standingEvery = 5 * time.Second
-	standingShare = 10
+	standingShare = 40
 )
 
 // standing judges a run while it is recorded, in a goroutine of its own: it never delays the
