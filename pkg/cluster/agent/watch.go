@@ -122,6 +122,13 @@ func newestPID() string {
 // zombie is the state of a process that has ended and that its parent has not waited for.
 const zombie = 'Z'
 
+// TrialVariable has TrialValue in the environment of a program that is only tried, beside the
+// component that runs: it is none of its processes.
+const (
+	TrialVariable = "EVENKEEL_TRIAL"
+	TrialValue    = "1"
+)
+
 // launching is the argument of the container runtime's process that becomes the
 // container's program, which can take any time; some call themselves by the path
 // of a descriptor.
@@ -144,7 +151,7 @@ func (w *watcher) recognize(pid int) (component cluster.Component, settled bool)
 	}
 	for _, one := range w.components {
 		if one.Program == program && (one.Argument == "" || one.Argument == argument) {
-			if w.belongs != nil && !w.belongs(pid, one) {
+			if w.belongs != nil && !w.belongs(pid, one) || procfs.HasVariable(pid, TrialVariable, TrialValue) {
 				return "", true
 			}
 			return one.Name, true

@@ -41,6 +41,20 @@ func TestWatcherSeesWhatRanBefore(t *testing.T) {
 	}
 }
 
+// A program that is tried beside a component is none of its processes, so that its end is not the
+// component's.
+func TestWatcherPassesOverTrials(t *testing.T) {
+	path, program := programNamed(t, "etcd")
+	w := running(t, etcdOf(program))
+	t.Setenv(TrialVariable, TrialValue)
+	tried := start(t, path)
+	t.Setenv(TrialVariable, "")
+	real := start(t, path)
+	if came := w.next(t, 0); came.PID != real.Process.Pid {
+		t.Errorf("told %+v of process %d, and %d is tried", came, real.Process.Pid, tried.Process.Pid)
+	}
+}
+
 func TestWatcherTellsComponentsOfOneProgramApart(t *testing.T) {
 	path, program := programNamed(t, "plane")
 	w := running(t,

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
 	"github.com/evenkeel/evenkeel/pkg/cluster/logtail"
 )
 
@@ -76,7 +77,8 @@ func trial(ctx context.Context, host string, pod *corev1.Pod, file string) (exit
 
 // trialArguments have Docker run a static Pod's container in a node, by the node's own runtime.
 func trialArguments(host string, pod *corev1.Pod) []string {
-	arguments := []string{"exec", host, "ctr", "--namespace=k8s.io", "run", "--rm", "--net-host", "--snapshotter=overlayfs"}
+	arguments := []string{"exec", host, "ctr", "--namespace=k8s.io", "run", "--rm", "--net-host", "--snapshotter=overlayfs",
+		"--env=" + agent.TrialVariable + "=" + agent.TrialValue}
 	container := pod.Spec.Containers[0]
 	for _, mount := range container.VolumeMounts {
 		for _, volume := range pod.Spec.Volumes {

@@ -20,7 +20,7 @@ func TestTrialArguments_RunTheContainerOfThePodInTheNode(t *testing.T) {
 		Containers: []corev1.Container{{Image: "i:1", Command: []string{"kube-apiserver", "--a=b"}, VolumeMounts: []corev1.VolumeMount{{Name: "pki", MountPath: "/pki"}}}},
 		Volumes:    []corev1.Volume{{Name: "other"}, {Name: "pki", VolumeSource: corev1.VolumeSource{HostPath: path}}},
 	}}
-	want := "exec n ctr --namespace=k8s.io run --rm --net-host --snapshotter=overlayfs --mount=type=bind,src=/etc/kubernetes/pki,dst=/pki,options=rbind:ro i:1 evenkeel-trial kube-apiserver --a=b"
+	want := "exec n ctr --namespace=k8s.io run --rm --net-host --snapshotter=overlayfs --env=EVENKEEL_TRIAL=1 --mount=type=bind,src=/etc/kubernetes/pki,dst=/pki,options=rbind:ro i:1 evenkeel-trial kube-apiserver --a=b"
 	if got := strings.Join(trialArguments("n", pod), " "); got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
