@@ -86,6 +86,9 @@ func (k *kubelet) run(ctx context.Context, p *pod) (status int, err error) {
 	p.process = command.Process
 	close(p.running)
 	k.tell(p, func(object *corev1.Pod) {
+		if terminal(object) {
+			return // it was given up meanwhile, and a phase that ends a Pod is never taken back
+		}
 		object.Status.Phase, object.Status.StartTime = corev1.PodRunning, &metav1.Time{Time: p.CreationTimestamp.Time}
 	})
 	return await(ctx, p, command)

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
+	"net/netip"
 
 	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
@@ -27,9 +27,9 @@ const (
 )
 
 // diagnosed asks the kernel for one socket.
-func diagnosed(local, remote *net.TCPAddr) (inode uint64, ok bool, err error) {
-	from, to := local.IP.To4(), remote.IP.To4()
-	if from == nil || to == nil {
+func diagnosed(local, remote netip.AddrPort) (inode uint64, ok bool, err error) {
+	from, to := local.Addr().Unmap(), remote.Addr().Unmap()
+	if !from.Is4() || !to.Is4() {
 		return 0, false, fmt.Errorf("%s and %s are not both addresses of IPv4", local, remote)
 	}
 	conn, err := netlink.Dial(unix.NETLINK_SOCK_DIAG, nil)
@@ -39,10 +39,10 @@ func diagnosed(local, remote *net.TCPAddr) (inode uint64, ok bool, err error) {
 	defer conn.Close()
 	ask := make([]byte, diagRequest)
 	ask[0], ask[1] = unix.AF_INET, unix.IPPROTO_TCP
-	binary.BigEndian.PutUint16(ask[diagLocalPort:], uint16(local.Port))
-	binary.BigEndian.PutUint16(ask[diagRemotePort:], uint16(remote.Port))
-	copy(ask[diagLocal:], from)
-	copy(ask[diagRemote:], to)
+	binary.BigEndian.PutUint16(ask[diagLocalPort:], local.Port())
+	binary.BigEndian.PutUint16(ask[diagRemotePort:], remote.Port())
+	copy(ask[diagLocal:], from.AsSlice())
+	copy(ask[diagRemote:], to.AsSlice())
 	for i := range 8 {
 		ask[diagCookie+i] = 0xff
 	}
@@ -57,7 +57,7 @@ func diagnosed(local, remote *net.TCPAddr) (inode uint64, ok bool, err error) {
 		return 0, false, fmt.Errorf("ask for a socket: %d answers of no known form", len(answers))
 	}
 	// One that listens at the local address stands for all that are not there.
-	if binary.BigEndian.Uint16(answers[0].Data[diagAnswerRemotePort:]) != uint16(remote.Port) {
+	if binary.BigEndian.Uint16(answers[0].Data[diagAnswerRemotePort:]) != remote.Port() {
 		return 0, false, nil
 	}
 	// Inode 0 is a socket that no process holds any more.

@@ -122,7 +122,7 @@ func TestSocketOwner(t *testing.T) {
 	if again, ok, err := tabled(from.Port, to.Port); again != inode || !ok || err != nil {
 		t.Errorf("the table has %d, %v, %v, and the kernel says %d", again, ok, err, inode)
 	}
-	if asked, ok, err := diagnosed(from, to); err != nil {
+	if asked, ok, err := diagnosed(from.AddrPort(), to.AddrPort()); err != nil {
 		t.Logf("the kernel does not tell: %v", err)
 	} else if asked != inode || !ok {
 		t.Errorf("the kernel says %d, %v, and it was %d", asked, ok, inode)
@@ -155,7 +155,7 @@ func BenchmarkSocketInode(b *testing.B) {
 	from, to := client.LocalAddr().(*net.TCPAddr), listener.Addr().(*net.TCPAddr)
 	b.Run("asked", func(b *testing.B) {
 		for b.Loop() {
-			if _, ok, err := diagnosed(from, to); !ok || err != nil {
+			if _, ok, err := diagnosed(from.AddrPort(), to.AddrPort()); !ok || err != nil {
 				b.Fatal(ok, err)
 			}
 		}

@@ -22,7 +22,7 @@ const (
 // the table of all of them is long where many control planes run; where the kernel does not
 // answer such questions it reads the table.
 func SocketInode(local, remote *net.TCPAddr) (inode uint64, ok bool, err error) {
-	inode, ok, err = diagnosed(local, remote)
+	inode, ok, err = diagnosed(local.AddrPort(), remote.AddrPort())
 	if err != nil {
 		return tabled(local.Port, remote.Port)
 	}
