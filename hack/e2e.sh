@@ -33,7 +33,7 @@ if [ "${SAMPLE:-0}" -gt 0 ]; then names=$main_job\|$(sampled "$SAMPLE" | paste -
 # A spec is called after the suite, the scenario and the requirement.
 chosen=(--focus "(^| )($names)( [A-Z]+-[0-9]+:|\$)")
 if [ "${ALL:-0}" -gt 0 ]; then
-	rm -rf "$EVENKEEL_OUT/conformance"
+	rm -rf "${EVENKEEL_OUT:?}/conformance"
 	status=0
 	bin/evenkeel conformance run --parallel "${PARALLEL:-auto}" --out "$EVENKEEL_OUT/conformance" || status=$?
 	# what plays no scenario that ships

@@ -143,7 +143,7 @@ func (p *pace) look(idle float64) (limit int, changed bool) {
 		p.spared = 0
 		return p.limit, false
 	}
-	if p.spared++; p.spared >= autoLooks && p.auto && p.mayRise() {
+	if p.spared++; p.spared >= autoLooks && p.mayRise() {
 		p.limit++
 	}
 	return p.changed(before)
@@ -151,7 +151,7 @@ func (p *pace) look(idle float64) (limit int, changed bool) {
 
 // mayRise is whether one more may be played without coming to what starved.
 func (p *pace) mayRise() bool {
-	return p.limit < p.most && (p.ceiling == 0 || p.limit+1 < p.ceiling)
+	return p.limit < p.most && (p.ceiling == 0 || p.limit+1 != p.ceiling)
 }
 
 // changed lets waiting runs begin where the limit is not what it was before.

@@ -108,7 +108,7 @@ func TestPace_RisesOnAnIdleMachine(t *testing.T) {
 		t.Errorf("%d at a time, and the looks are not in a row", got)
 	}
 	if got := looks(autoSpare, 1); got != 2 {
-		t.Errorf("%d at a time on an idle machine, want 2", got)
+		t.Fatalf("%d at a time on an idle machine, want 2", got)
 	}
 	if got := looks(2, 10*autoLooks); got != 2 {
 		t.Errorf("%d at a time, and one of 2 is not played yet", got)
@@ -173,6 +173,18 @@ func TestMachineIdle(t *testing.T) {
 	second, err := MachineIdle()
 	if err != nil || first <= 0 || second < first {
 		t.Errorf("%v, then %v, %v", first, second, err)
+	}
+}
+
+// What starved once and is carried later is no ceiling any more.
+func TestPace_RisesAboveWhatIsCarriedAgain(t *testing.T) {
+	p := newPace(Auto, 2)
+	p.limit, p.running, p.ceiling = 3, 3, 3
+	for range autoLooks {
+		p.look(2)
+	}
+	if p.now() != 4 {
+		t.Errorf("%d at a time, want 4", p.now())
 	}
 }
 

@@ -67,23 +67,23 @@ type hosting struct {
 // hosts and does not serve yet.
 func (h *hosting) read(ctx context.Context, client *Client, version groupVersion, unlisted bool) error {
 	path := GroupVersionPath(version.Group, version.Version)
-	list, err := &metav1.APIResourceList{}, errNotThere
-	if !unlisted {
-		list, err = resourceList(client.Get(ctx, path), client, path)
+	local := h.services.local[version.String()]
+	get := client.Get
+	if unlisted {
+		get = client.getItself // a peer that hosts it must not answer in its place (KEP-4020)
 	}
-	if err != nil && (unlisted || h.services.local[version.String()]) {
-		// Of what it does not list, a peer that hosts it must not answer in its place (KEP-4020).
-		// What it lists may be another release's, as all servers share the APIServices: then it
-		// answers for itself that it has none of it.
+	list, err := resourceList(get(ctx, path), client, path)
+	if err != nil && local && !unlisted {
+		// It may be another release's, as all servers share the APIServices, and a peer has not
+		// answered: then the server answers for itself that it has none of it.
 		list, err = resourceList(client.getItself(ctx, path), client, path)
-		if errors.Is(err, errNotThere) {
-			return nil
-		}
 	}
-	if err != nil {
-		if h.services.handedOn[version.String()] {
-			return nil // the server that should answer may be down
-		}
+	switch {
+	case errors.Is(err, errNotThere) && (unlisted || local):
+		return nil
+	case err != nil && h.services.handedOn[version.String()]:
+		return nil // the server that should answer may be down
+	case err != nil:
 		return err
 	}
 	for _, resource := range list.APIResources {

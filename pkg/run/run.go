@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 
 	"k8s.io/utils/clock"
@@ -87,11 +86,7 @@ func (p *plan) startAt(ctx context.Context, asked string) error {
 	if err != nil || start == "" {
 		return err
 	}
-	switch {
-	case asked == "" || asked == start:
-	case strings.HasPrefix(p.scenario.Start.Release, "@"):
-		start = asked // it needs releases to go on to, and not that one: the plan tells whether there are any
-	default:
+	if asked != "" && asked != start {
 		return fmt.Errorf("the scenario %s begins at release %s, and %s was asked for: leave --release out", p.scenario.Metadata.Name, start, asked)
 	}
 	p.topology.SetRelease(start)

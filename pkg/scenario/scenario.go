@@ -112,8 +112,7 @@ type LeaderElection struct {
 
 // Start is how the control plane begins.
 type Start struct {
-	// Release of all members; empty means those of the topology. One that is relative, @oldest or
-	// @newest, gives way to --release.
+	// Release of all members; empty means those of the topology.
 	Release string `yaml:"release,omitempty"`
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, in the place of the topology's limit; where that has none, nothing.

@@ -40,8 +40,6 @@ const (
 	// mayFail is how many Pods of an index may fail, which the manifest has from --tries. The Job
 	// controller waits for twice as long before each next Pod of an index, beginning with 10 s.
 	mayFail = 3
-	// mayNotPass is how many lines have a verdict that is no pass.
-	mayNotPass = 2
 )
 
 // A Job of 200 indexes comes to the report of one machine, though its Pods are deleted, killed
@@ -121,7 +119,7 @@ func (k *kubelet) playJob(plan *conformance.Plan, url string, random *rand.Rand)
 	})
 	err := wait.PollUntilContextCancel(ctx, jobPoll, true, func(ctx context.Context) (done bool, err error) {
 		job, err = k.client.BatchV1().Jobs(namespace).Get(ctx, jobName, metav1.GetOptions{})
-		if err == nil && most.IsZero() && int(job.Status.Succeeded) >= len(plan.Lines)-mayNotPass-1 {
+		if err == nil && most.IsZero() && int(job.Status.Succeeded) >= len(plan.Lines)-len(failing(k.t, plan))-1 {
 			most = time.Now()
 		}
 		return err == nil && slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
@@ -183,8 +181,7 @@ func (k *kubelet) unfinished() string {
 // nothing else.
 func (k *kubelet) checkIndexes(plan *conformance.Plan, job *batchv1.Job) {
 	k.t.Helper()
-	failed := []int{indexOf(k.t, plan, redLine), indexOf(k.t, plan, openLine)}
-	slices.Sort(failed)
+	failed := failing(k.t, plan)
 	if got, want := ptr.Deref(job.Status.FailedIndexes, ""), fmt.Sprintf("%d,%d", failed[0], failed[1]); got != want {
 		k.t.Errorf("the indexes %q have failed, want %q", got, want)
 	}

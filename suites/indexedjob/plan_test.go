@@ -78,6 +78,14 @@ func indexOf(t *testing.T, plan *conformance.Plan, name string) int {
 	return index
 }
 
+// failing are the indexes whose verdict is no pass, in order.
+func failing(t *testing.T, plan *conformance.Plan) []int {
+	t.Helper()
+	indexes := []int{indexOf(t, plan, redLine), indexOf(t, plan, openLine)}
+	slices.Sort(indexes)
+	return indexes
+}
+
 // script is what the runs of a Pod come to: nth is its number among the Pods of the line.
 func script(line string, nth int, program string) fakerun.Script {
 	s := fakerun.Script{Most: runMillis, Runs: planned(), Program: program}

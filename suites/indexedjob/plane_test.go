@@ -30,7 +30,6 @@ func start(t *testing.T) kubernetes.Interface {
 	topology.SetRelease(release)
 	topology.Spec.Members = topology.Spec.Members[:1]
 	topology.Spec.Settings.WorkloadMigrator = true // has the local provider start the Job controller
-	topology.Spec.Settings.MigrationRate = 10_000  // so that its client waits for nothing
 	ctx, made := bringup.Start(t, topology, "indexedjob", planeBound)
 	config, err := made.ClientConfig(made.Members()[0].Name, false)
 	if err != nil {

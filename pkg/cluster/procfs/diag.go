@@ -2,7 +2,6 @@ package procfs
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net/netip"
 
@@ -26,15 +25,15 @@ const (
 	diagAnswerInode      = 68
 )
 
-// diagnosed asks the kernel for one socket.
-func diagnosed(local, remote netip.AddrPort) (inode uint64, ok bool, err error) {
+// diagnosed asks the kernel for one socket; the inode is 0 where no process holds it any more.
+func diagnosed(local, remote netip.AddrPort) (inode uint64, err error) {
 	from, to := local.Addr().Unmap(), remote.Addr().Unmap()
 	if !from.Is4() || !to.Is4() {
-		return 0, false, fmt.Errorf("%s and %s are not both addresses of IPv4", local, remote)
+		return 0, fmt.Errorf("%s and %s are not both addresses of IPv4", local, remote)
 	}
 	conn, err := netlink.Dial(unix.NETLINK_SOCK_DIAG, nil)
 	if err != nil {
-		return 0, false, fmt.Errorf("ask for a socket: %w", err)
+		return 0, fmt.Errorf("ask for a socket: %w", err)
 	}
 	defer conn.Close()
 	ask := make([]byte, diagRequest)
@@ -47,20 +46,15 @@ func diagnosed(local, remote netip.AddrPort) (inode uint64, ok bool, err error) 
 		ask[diagCookie+i] = 0xff
 	}
 	answers, err := conn.Execute(netlink.Message{Header: netlink.Header{Type: sockDiagByFamily, Flags: netlink.Request}, Data: ask})
-	if errors.Is(err, unix.ENOENT) {
-		return 0, false, nil
-	}
 	if err != nil {
-		return 0, false, fmt.Errorf("ask for a socket: %w", err)
+		return 0, fmt.Errorf("ask for a socket: %w", err)
 	}
 	if len(answers) != 1 || len(answers[0].Data) < diagAnswerInode+4 {
-		return 0, false, fmt.Errorf("ask for a socket: %d answers of no known form", len(answers))
+		return 0, fmt.Errorf("ask for a socket: %d answers of no known form", len(answers))
 	}
 	// One that listens at the local address stands for all that are not there.
 	if binary.BigEndian.Uint16(answers[0].Data[diagAnswerRemotePort:]) != remote.Port() {
-		return 0, false, nil
+		return 0, fmt.Errorf("ask for a socket: %w", unix.ENOENT)
 	}
-	// Inode 0 is a socket that no process holds any more.
-	inode = uint64(binary.NativeEndian.Uint32(answers[0].Data[diagAnswerInode:]))
-	return inode, inode != 0, nil
+	return uint64(binary.NativeEndian.Uint32(answers[0].Data[diagAnswerInode:])), nil
 }

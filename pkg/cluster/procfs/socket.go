@@ -19,14 +19,13 @@ const (
 
 // SocketInode finds the socket of this machine that is bound to the local address and connected
 // to the remote one; ok is false where there is none. It asks the kernel for that socket, since
-// the table of all of them is long where many control planes run; where the kernel does not
-// answer such questions it reads the table.
+// the table of all of them is long where many control planes run, and reads the table where the
+// kernel knows of none: one without tcp_diag says so of all sockets.
 func SocketInode(local, remote *net.TCPAddr) (inode uint64, ok bool, err error) {
-	inode, ok, err = diagnosed(local.AddrPort(), remote.AddrPort())
-	if err != nil {
-		return tabled(local.Port, remote.Port)
+	if inode, err = diagnosed(local.AddrPort(), remote.AddrPort()); err == nil && inode != 0 {
+		return inode, true, nil
 	}
-	return inode, ok, nil
+	return tabled(local.Port, remote.Port)
 }
 
 // tabled finds a socket in the table of all.
