@@ -111,17 +111,31 @@ func (f *facts) takenBy(name string, s fact.Stamp) bool {
 }
 
 // repair is while a correct control plane may not have put right what the harness did to an
-// object, and repairing whether it is so at an instant.
+// object. It begins at some time while the request is under way: servers may have begun to put
+// it right before the answer.
 func (f *facts) repair(name string, within time.Duration) fact.Signal {
-	took := fact.Where(f.asked(name), func(a *fact.Asked) bool { return a.Took() == fact.Yes })
-	return fact.Or(fact.Each(took, func(a *fact.Asked) fact.Signal {
-		until := fact.Exactly(a.At+int64(within)+1, a.Seq)
-		return fact.Between(fact.Exactly(a.At, a.Seq), &until)
-	})...)
+	type key struct {
+		name   string
+		within time.Duration
+	}
+	return fact.Cached(f.History, key{name, within}, func() fact.Signal {
+		return fact.Or(fact.Each(f.asked(name), func(a *fact.Asked) fact.Signal {
+			until := fact.Exactly(a.At+int64(within)+1, a.Seq)
+			return fact.And(fact.Between(f.When(a.Stamp), &until), fact.Constant(a.Took()))
+		})...)
+	})
 }
 
-func (f *facts) repairing(name string, at int64, bounds law.Bounds) bool {
-	return f.repair(name, bounds.Of("tamperRepaired")).At(at) == fact.Yes
+// tampered ends an entry that a correct control plane may break at an instant, since the harness
+// changed the object; false if it did not.
+func (f *facts) tampered(e law.Entry, name string, at int64, bounds law.Bounds) (law.Entry, bool) {
+	switch f.repair(name, bounds.Of("tamperRepaired")).At(at) {
+	case fact.Yes:
+		return e.Excused("the harness changed the object shortly before"), true
+	case fact.Unknown:
+		return e.Unclear("the harness may have changed the object shortly before"), true
+	}
+	return e, false
 }
 
 // revision is a revision of a StorageVersion that is there.

@@ -37,6 +37,29 @@ func TestSV08Joined(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.h.blames(t, "SV-08", tc.blames...) })
 	}
+	// One that deletes the object is under way while servers put it right, and store: its answer
+	// comes after.
+	two := func() *historyBuilder {
+		return newHistory().hosts("a", 1).joins("a", 2).joins("b", 3).says(things, 5, "a="+v1, "b="+v1).pass(time.Minute)
+	}
+	anew := func(h *historyBuilder) *historyBuilder {
+		return h.deletes(things, 6).says(things, 7, "a="+v1).writes("b", v1, 8).pass(time.Second)
+	}
+	answer := func(h *historyBuilder, code int, sent time.Duration) *historyBuilder {
+		return h.asks("b", code, 6, tampering(things), sentBefore(sent)).pass(time.Second).says(things, 9, "a="+v1, "b="+v1)
+	}
+	for _, tc := range []struct {
+		name   string
+		h      *historyBuilder
+		blames []string
+	}{
+		{"the harness deletes the object, and is answered late", answer(anew(two()), 200, 2*time.Second), nil},
+		{"the harness may have deleted it, and has no answer", answer(anew(two()), 0, 2*time.Second), nil},
+		{"the harness was refused", answer(anew(two()), 403, 2*time.Second), []string{"agreed when b, which takes part"}},
+		{"the harness asks after it was stored", answer(anew(two()), 200, time.Second/2), []string{"agreed when b, which takes part"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.h.blames(t, "SV-08", tc.blames...) })
+	}
 	t.Run("it never reports, so that it is not known whether it hosts the resource", func(t *testing.T) {
 		r := joinsSilently().pass(long).joins("x", 8).blames(t, "SV-08")
 		reason(t, r, "it is not known whether that hosts the resource")

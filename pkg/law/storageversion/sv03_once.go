@@ -36,11 +36,12 @@ var sv03Complete = law.Each[*facts, duty]{
 	},
 	End: func(d duty, bounds law.Bounds) law.Entry {
 		what := "has no entry in " + d.name
+		tampered, so := d.s.f.tampered(d.Entry(), d.name, d.at.Latest, bounds)
 		switch e := d.Entry(); {
 		case d.reported():
 			return e.Met("compared")
-		case d.s.f.repairing(d.name, d.at.Latest, bounds):
-			return e.Excused("the harness changed the object shortly before")
+		case so:
+			return tampered
 		default:
 			if d.s.f.StorageVersion(d.name).At(d.revision) == nil {
 				what = "there is no " + d.name

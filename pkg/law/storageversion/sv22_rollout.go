@@ -57,8 +57,8 @@ func (c *course) judge() {
 // object is whether all was seen that can be seen of an object in a hold. That members write
 // different versions shows even if some are not seen to write.
 func (c *course) object(name string, wrote []*storing) bool {
-	if c.f.repairing(name, c.hold.Ended.Latest, c.bounds) {
-		c.l.Excused(name, *c.hold.Ended, "the harness changed the object shortly before")
+	if e, so := c.f.tampered(law.Of(name, *c.hold.Ended), name, c.hold.Ended.Latest, c.bounds); so {
+		c.l.Add(e)
 		return true
 	}
 	quiet, idle, without := false, false, false
