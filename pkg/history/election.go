@@ -38,6 +38,9 @@ type LeaderAction struct {
 	Version string `json:"version,omitempty"`
 	Term    int64  `json:"term,omitempty"`
 	Number  int64  `json:"number,omitempty"`
+	// Sent is when the leader looked at whether it led and sent the request, by its own clock;
+	// zero where it does not say.
+	Sent time.Time `json:"sent,omitzero"`
 }
 
 // Holders that the harness gives to Leases: AbsentHolder is no process at all, and

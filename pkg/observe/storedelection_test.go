@@ -24,6 +24,7 @@ func TestStoredElection(t *testing.T) {
 
 	for body, want := range map[string]*history.LeaderAction{
 		`{"lease":"kube-system/pilot","holder":"a_1","version":"1.2.0","term":3,"number":4}`: {Lease: "kube-system/pilot", Holder: "a_1", Version: "1.2.0", Term: 3, Number: 4},
+		`{"lease":"kube-system/pilot","holder":"a_1","sent":"2026-01-02T03:04:05.6Z"}`:       {Lease: "kube-system/pilot", Holder: "a_1", Sent: time.Date(2026, 1, 2, 3, 4, 5, 6e8, time.UTC)},
 		`{"lease":"kube-system/pilot"}`: nil,
 		`nonsense`:                      nil,
 		``:                              nil,

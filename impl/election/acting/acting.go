@@ -33,12 +33,15 @@ const (
 // Action is one action of a leader.
 type Action struct {
 	// Lease by which it leads, as <namespace>/<name>; Holder and Version say who it
-	// is, and Term and Number which action it is.
+	// is, and Term and Number which action it is. Sent is when it looked at whether it
+	// leads, right before it sent the action.
 	Lease   string `json:"lease"`
 	Holder  string `json:"holder"`
 	Version string `json:"version"`
 	Term    int32  `json:"term"`
 	Number  int64  `json:"number"`
+
+	Sent time.Time `json:"sent"`
 }
 
 // Keep acts until the context ends. It asks before each action whether it may.
@@ -48,7 +51,7 @@ func Keep(ctx context.Context, client kubernetes.Interface, term candidacy.Term,
 	action := Action{Lease: term.Lease, Holder: term.Holder, Version: term.Version, Term: term.Number}
 	for {
 		action.Number++
-		if err := act(ctx, client, action, term.Leading); err != nil && ctx.Err() == nil {
+		if err := act(ctx, client, action, term.Leading, clk); err != nil && ctx.Err() == nil {
 			logger.Error(err, "An action failed", "number", action.Number)
 		}
 		select {
@@ -59,29 +62,34 @@ func Keep(ctx context.Context, client kubernetes.Interface, term candidacy.Term,
 	}
 }
 
-func act(ctx context.Context, client kubernetes.Interface, action Action, leading func() error) error {
+func act(ctx context.Context, client kubernetes.Interface, action Action, leading func() error, clk clock.PassiveClock) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*Interval)
 	defer cancel()
-	raw, err := json.Marshal(action)
-	if err != nil {
-		return fmt.Errorf("encoding an action: %w", err)
-	}
 	namespace, name, _ := strings.Cut(action.Lease, "/")
-	marks := map[string]string{Annotation: string(raw)}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": marks}})
-	if err != nil {
-		return fmt.Errorf("encoding an action: %w", err)
-	}
 	configMaps := client.CoreV1().ConfigMaps(namespace)
-	if err := leading(); err != nil {
+	// mark is what the next request writes, if it may be sent.
+	mark := func() (metav1.ObjectMeta, error) {
+		action.Sent = clk.Now().UTC()
+		if err := leading(); err != nil {
+			return metav1.ObjectMeta{}, err
+		}
+		raw, err := json.Marshal(action)
+		return metav1.ObjectMeta{Namespace: namespace, Name: prefix + name, Annotations: map[string]string{Annotation: string(raw)}}, err
+	}
+	meta, err := mark()
+	if err != nil {
 		return err
 	}
-	_, err = configMaps.Patch(ctx, prefix+name, types.MergePatchType, patch, metav1.PatchOptions{})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": meta.Annotations}})
+	if err != nil {
+		return fmt.Errorf("encoding an action: %w", err)
+	}
+	_, err = configMaps.Patch(ctx, meta.Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	if apierrors.IsNotFound(err) {
-		if err := leading(); err != nil {
+		if meta, err = mark(); err != nil {
 			return err
 		}
-		_, err = configMaps.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: prefix + name, Annotations: marks}}, metav1.CreateOptions{})
+		_, err = configMaps.Create(ctx, &corev1.ConfigMap{ObjectMeta: meta}, metav1.CreateOptions{})
 	}
 	if err != nil {
 		return fmt.Errorf("acting: %w", err)

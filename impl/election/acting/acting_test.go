@@ -54,6 +54,9 @@ func TestKeep_ActsOnlyWhileItLeads(t *testing.T) {
 	if got := last(); got.Holder != "me" || got.Term != 7 || got.Version != "1.2.0" || got.Lease != "ns/l" {
 		t.Errorf("%+v", got)
 	}
+	if sent := last().Sent; !sent.Equal(clk.Now()) {
+		t.Errorf("sent %s, want %s", sent, clk.Now())
+	}
 	until("has a ticker", clk.HasWaiters)
 	clk.Step(Interval)
 	until("acts again", func() bool { return last().Number == 2 })

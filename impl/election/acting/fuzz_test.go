@@ -5,11 +5,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // Whatever the names of a Lease and its holder are, and whatever the ConfigMap holds, an action is
@@ -32,14 +34,14 @@ func FuzzAct(f *testing.F) {
 				return
 			}
 		}
-		before := len(client.Actions())
+		before, clk := len(client.Actions()), clocktesting.NewFakePassiveClock(time.Unix(1, 1).UTC())
 		action := Action{Lease: lease, Holder: holder, Version: version, Term: term, Number: number}
 		err := act(t.Context(), client, action, func() error {
 			if !leads {
 				return errors.New("deposed")
 			}
 			return nil
-		})
+		}, clk)
 		if !leads {
 			if err == nil || len(client.Actions()) > before {
 				t.Fatalf("it acts although it does not lead: %v", client.Actions()[before:])
@@ -54,7 +56,10 @@ func FuzzAct(f *testing.F) {
 			t.Fatal(err)
 		}
 		var got Action
-		if err := json.Unmarshal([]byte(written.Annotations[Annotation]), &got); err != nil || got != action {
+		if err := json.Unmarshal([]byte(written.Annotations[Annotation]), &got); err != nil || !got.Sent.Equal(clk.Now()) {
+			t.Errorf("it wrote %q: %v", written.Annotations[Annotation], err)
+		}
+		if got.Sent = action.Sent; got != action {
 			t.Errorf("it wrote %q: %v", written.Annotations[Annotation], err)
 		}
 		if there && written.Annotations["other"] != content {

@@ -129,8 +129,14 @@ func actsAlone(row law.Row, describe func(*succession, law.Entry) law.Entry) law
 			return e.Unclear("whether %s had had the time to notice that the harness took %s is not certain", s.now.Holder, s.Key)
 		case fact.No:
 		}
-		if lost := s.by.Lost; lost != nil && s.by.heldUp(lost.When(), at) {
-			return e.Unclear("the API server of %s stood still when it lost %s, and may have held the action since", s.now.Holder, s.Key).Shown(s.now.Seq)
+		if lost := s.by.Lost; lost != nil {
+			switch s.by.heldUp(lost.When(), s.now) {
+			case fact.Yes:
+				return e.Excused("an API server that stood still passed it on, and the leader had sent it before it lost the Lease")
+			case fact.Unknown:
+				return e.Unclear("the API server of %s stood still when it lost %s, and may have held the action since", s.now.Holder, s.Key).Shown(s.now.Seq)
+			case fact.No:
+			}
 		}
 		now, before := s.how(s.now, s.by), s.how(s.before, s.byBefore)
 		return e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before", s.now.Holder, s.Key, now, s.before.Holder, before).

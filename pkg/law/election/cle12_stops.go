@@ -147,16 +147,16 @@ func (x *loss) acted() (found *Action, late fact.Truth) {
 // its way there may have been sent before.
 func (x *loss) late(a *Action) fact.Truth {
 	when := x.When(a.Stamp)
+	gone := fact.Moment{Earliest: max(x.expired, x.at.Earliest), Latest: max(x.expired, x.at.Latest)}
+	held := x.heldUp(gone, a)
 	switch {
 	case x.forced && a.Revision < x.Lost.Revision:
 		return fact.No
 	case x.forced:
 		return within(x.at, when, notion("noticesWithin")).Not()
+	case held != fact.No:
+		return held.Not()
 	case !x.prompt(x.Last.When().Earliest, when.Latest):
-		gone := fact.Moment{Earliest: max(x.expired, x.at.Earliest), Latest: max(x.expired, x.at.Latest)}
-		if x.heldUp(gone, when) {
-			return fact.Unknown
-		}
 		return within(gone, when, bound("CLE-12", "inFlight")).Not()
 	case x.Lost != nil && a.Revision > x.Lost.Revision:
 		return fact.Yes

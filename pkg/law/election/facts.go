@@ -144,4 +144,12 @@ func (f *Facts) up(member string) fact.Signal {
 }
 
 // able is while a process runs, and nothing stands in the way at its member.
-func (f *Facts) able(p *fact.Process) fact.Signal { return fact.And(p.Running(), f.Healthy(p.Member)) }
+func (f *Facts) able(p *fact.Process) fact.Signal {
+	return fact.And(p.Running(), f.Healthy(p.Member), fact.Not(f.silent(p.Member)))
+}
+
+// silent is while the API server of a member answers no question about its readiness.
+func (f *Facts) silent(member string) fact.Signal {
+	return fact.Follow(f.ReadyAnswers(member), func(a fact.ReadyAnswer) fact.Moment { return a.Since },
+		func(a fact.ReadyAnswer) bool { return a.Code == 0 })
+}

@@ -9,12 +9,28 @@ import (
 
 // heldUp is whether a leader's API server stood still when the leader lost its Lease, and went on
 // so shortly before an action that it may have held the request since: the leader sent it while
-// it still led. An action that comes later was sent later.
-func (t *Tenure) heldUp(lost, acted fact.Moment) bool {
-	within := int64(bound("CLE-12", "inFlight"))
-	return slices.ContainsFunc(t.Processes(t.Member, history.ComponentAPIServer), func(p *fact.Process) bool {
-		return slices.ContainsFunc(p.Paused().Spans(fact.Unknown), func(still fact.Span) bool {
-			return still.Begin <= lost.Latest && still.End >= lost.Earliest && acted.Latest >= still.End && acted.Earliest-still.End <= within
+// it still led. That is certain where the action says when it was sent. An action that comes
+// later was sent later.
+//
+// The server stood still where the harness stopped it, and where it lived and gave no answer to
+// anybody while no fault was at its member, whatever the cause.
+func (t *Tenure) heldUp(lost fact.Moment, a *Action) fact.Truth {
+	acted, within := t.When(a.Stamp), int64(bound("CLE-12", "inFlight"))
+	hung := fact.And(t.silent(t.Member), fact.Not(t.FaultAt(t.Member)))
+	held := slices.ContainsFunc(t.Processes(t.Member, history.ComponentAPIServer), func(p *fact.Process) bool {
+		stands := fact.Or(p.Paused(), fact.And(p.Alive(), hung))
+		return slices.ContainsFunc(stands.Spans(fact.Unknown), func(still fact.Span) bool {
+			// It went on before the first answer that tells of it.
+			after := acted.Latest >= still.End || stands.Lasts(still.Begin, acted.Latest, fact.Yes) > 0 && stands.At(acted.Latest) != fact.Yes
+			return still.Begin <= lost.Latest && still.End >= lost.Earliest && after && acted.Earliest-still.End <= within
 		})
 	})
+	apart, sent := int64(notion("clocksApart")), t.Time(a.Sent)
+	switch {
+	case !held, !a.Sent.IsZero() && sent-apart > lost.Latest:
+		return fact.No
+	case !a.Sent.IsZero() && sent+apart <= lost.Earliest:
+		return fact.Yes
+	}
+	return fact.Unknown
 }

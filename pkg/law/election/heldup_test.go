@@ -18,6 +18,11 @@ func TestCLE10_CLE12_CLE18_AFrozenAPIServerMayHaveHeldAnActionOfBefore(t *testin
 		b.server(member, history.ProcessPaused, 1).wait(16*second-after).elect(managersLease, "b_1").act(managersLease, "b_1")
 		return b.wait(still).server(member, history.ProcessResumed, 1).wait(behind).act(managersLease, "a_1").act(managersLease, "b_1").wait(second)
 	}
+	silent := func(member string, after, still, behind time.Duration) *electionBuilder {
+		b := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(after)
+		b.ready(member, 0).wait(16*second-after).elect(managersLease, "b_1").act(managersLease, "b_1")
+		return b.wait(still).ready(member, 200).wait(behind).act(managersLease, "a_1").act(managersLease, "b_1").wait(second)
+	}
 	for id, breach := range map[requirement.ID]string{
 		"CLE-10": "a_1 acted as the leader of " + managersLease, "CLE-18": "a_1 acted as the leader of " + managersLease,
 		"CLE-12": "a_1 acted as the leader of " + managersLease,
@@ -29,9 +34,47 @@ func TestCLE10_CLE12_CLE18_AFrozenAPIServerMayHaveHeldAnActionOfBefore(t *testin
 			"held until the server went on":         {frozen("a", second, 8*second, second), nil},
 			"sent after the server went on":         {frozen("a", second, 8*second, 7*second), []string{breach}},
 			"the server of another one stood still": {frozen("b", second, 8*second, 7*second), []string{breach}},
+			"held by a server that answered nobody": {silent("a", second, 8*second, second), nil},
+			"sent after it answered again":          {silent("a", second, 8*second, 7*second), []string{breach}},
+			"another one answered nobody":           {silent("b", second, 8*second, 7*second), []string{breach}},
 		} {
 			t.Run(string(id)+" "+name, func(t *testing.T) { tc.told.expectBreaches(t, id, tc.want...) })
 		}
 	}
 	frozen("b", second, 8*second, second).expectBreaches(t, "CLE-10", "a_1 acted as the leader of "+managersLease)
+
+	// Where the action says when it was sent there is no doubt: before its server stood still, or
+	// after it went on, a moment before.
+	sent := func(after time.Duration) *electionBuilder {
+		b := frozen("a", second, 8*second, second)
+		var lost int64
+		for _, ev := range b.events {
+			switch s := ev.Stored; {
+			case s == nil:
+			case lost == 0 && s.Lease != nil && s.Lease.Holder == "b_1":
+				lost = ev.At
+			case lost > 0 && s.LeaderAction != nil && s.LeaderAction.Holder == "a_1":
+				s.LeaderAction.Sent = started.Add(time.Duration(lost) + after)
+			}
+		}
+		return b
+	}
+	for _, id := range []requirement.ID{"CLE-10", "CLE-12", "CLE-18"} {
+		for name, tc := range map[string]struct {
+			after           time.Duration
+			unclear, breach int64
+		}{
+			"sent while it led":             {-10 * second, 0, 0},
+			"sent two seconds before":       {-2 * second, 0, 0},
+			"sent when another one took it": {0, 1, 0},
+			"sent two seconds after that":   {2 * second, 0, 1},
+			"sent after the server went on": {9 * second, 0, 1},
+		} {
+			t.Run(string(id)+" "+name, func(t *testing.T) {
+				if o := sent(tc.after).judge(t, id).Obligations; o.Unclear != tc.unclear || o.Broken != tc.breach {
+					t.Errorf("%+v, want %d unclear and %d broken", o, tc.unclear, tc.breach)
+				}
+			})
+		}
+	}
 }
