@@ -32,6 +32,8 @@ type Documents struct {
 	library  *Library
 	clock    clock.WithTicker
 	woken    chan struct{}
+	// due has a token while there is reason for a thorough look.
+	due chan struct{}
 
 	mu sync.Mutex
 	// running is whether there is a process to ask, ready whether it ever was
@@ -55,7 +57,7 @@ type Documents struct {
 // NewDocuments makes the recorder of one member; those of all members share the
 // library.
 func NewDocuments(member string, config func() (*rest.Config, error), recorder Recorder, library *Library, clk clock.WithTicker) *Documents {
-	return &Documents{member: member, config: config, recorder: recorder, library: library, clock: clk, woken: make(chan struct{}, 1),
+	return &Documents{member: member, config: config, recorder: recorder, library: library, clock: clk, woken: make(chan struct{}, 1), due: make(chan struct{}, 1),
 		tags: map[string]string{}, outdated: map[string]string{},
 	}
 }
@@ -94,6 +96,20 @@ func (d *Documents) Run(ctx context.Context) {
 		return
 	}
 	defer client.Close()
+	// How soon a change shows is told by the quick looks: they go on beside a thorough one, which
+	// takes seconds where the machine is busy.
+	var sweeps sync.WaitGroup
+	defer sweeps.Wait()
+	sweeps.Go(func() {
+		for {
+			select {
+			case <-d.due:
+				d.Sweep(ctx, client)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 	for ctx.Err() == nil {
 		d.look(ctx, client)
 		timer := d.clock.NewTimer(DocumentInterval)
@@ -106,7 +122,7 @@ func (d *Documents) Run(ctx context.Context) {
 	}
 }
 
-// look asks once, and thoroughly where there is reason to.
+// look asks once, and for a thorough look where there is reason to.
 func (d *Documents) look(ctx context.Context, client *Client) {
 	d.mu.Lock()
 	running, ready, fresh := d.running, d.ready, d.fresh
@@ -131,7 +147,10 @@ func (d *Documents) look(ctx context.Context, client *Client) {
 	given := seen.Code == http.StatusOK || seen.Code == http.StatusNotAcceptable
 	if given && ready && due {
 		d.sweptTime, d.sweptTag = now, seen.ETag
-		d.Sweep(ctx, client)
+		select {
+		case d.due <- struct{}{}:
+		default: // one is to begin anyway
+		}
 	}
 }
 

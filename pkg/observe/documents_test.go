@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -223,5 +224,39 @@ func TestDocumentsAreLookedAtWhenAServerIsReady(t *testing.T) {
 	defer d.mu.Unlock()
 	if d.running || d.fresh || d.ready {
 		t.Errorf("running %v, ready %v, fresh %v after the end", d.running, d.ready, d.fresh)
+	}
+}
+
+// A thorough look that hangs keeps no change from being seen.
+func TestQuickLooksGoOnBesideAThoroughOne(t *testing.T) {
+	sea, asked, hangs, release := sea(t), make(chan struct{}), make(chan struct{}), make(chan struct{})
+	config := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case history.MetricsPath: // with it a thorough look begins
+			select {
+			case hangs <- struct{}{}:
+			case <-release:
+			}
+			<-release
+		case groupsPath:
+			select {
+			case asked <- struct{}{}:
+			default:
+			}
+		}
+		sea.ServeHTTP(w, r)
+	}))
+	defer close(release)
+	d := NewDocuments("cp1", config, newMemory(), NewLibrary(), clock.RealClock{})
+	d.ProcessChanged(cluster.Change{Member: "cp1", Component: cluster.APIServer, What: history.ProcessStarted})
+	d.Ready(1)
+	go d.Run(t.Context())
+	within := time.After(20 * time.Second)
+	for i, next := range []chan struct{}{hangs, asked, asked, asked} {
+		select {
+		case <-next:
+		case <-within:
+			t.Fatalf("it never came to %d", i)
+		}
 	}
 }
