@@ -8,8 +8,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/impl/election"
@@ -18,6 +16,7 @@ import (
 // candidate keeps the LeaseCandidate of an instance.
 type candidate struct {
 	options Options
+	follows *follower
 	changed chan struct{}
 
 	mu   sync.Mutex
@@ -25,7 +24,9 @@ type candidate struct {
 }
 
 func newCandidate(o Options) *candidate {
-	return &candidate{options: o, changed: make(chan struct{}, 1)}
+	c := &candidate{options: o, changed: make(chan struct{}, 1)}
+	c.follows = follow(o.Client, o.Client.CoordinationV1beta1().LeaseCandidates(o.Namespace), o.Name, &election.Candidate{}, func(any) { c.wake() })
+	return c
 }
 
 // keep maintains the LeaseCandidate until the context ends, and then deletes it, so
@@ -34,17 +35,9 @@ func newCandidate(o Options) *candidate {
 // KEP-4355: create the LeaseCandidate when ready to lead, renew it every 300
 // seconds, and answer when asked.
 func (c *candidate) keep(ctx context.Context) {
-	factory := informers.NewSharedInformerFactoryWithOptions(c.options.Client, 0, informers.WithNamespace(c.options.Namespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + c.options.Name }))
-	informer := factory.Coordination().V1beta1().LeaseCandidates().Informer()
-	// Adding a handler fails only once an informer was stopped.
-	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { c.wake() },
-		UpdateFunc: func(any, any) { c.wake() },
-		DeleteFunc: func(any) { c.wake() },
-	})
-	factory.Start(ctx.Done())
-	defer factory.Shutdown()
+	var following sync.WaitGroup
+	following.Go(func() { c.follows.run(ctx) })
+	defer following.Wait()
 
 	timer := c.options.Clock.NewTimer(0)
 	defer timer.Stop()
@@ -56,7 +49,7 @@ func (c *candidate) keep(ctx context.Context) {
 		case <-timer.C():
 		case <-c.changed:
 		}
-		wait, err := c.declare(ctx, informer)
+		wait, err := c.declare(ctx)
 		if err != nil && ctx.Err() == nil {
 			c.options.Logger.Error(err, "The candidate is not up to date, trying again")
 			wait = answerRetry
@@ -74,11 +67,11 @@ func (c *candidate) wake() {
 
 // declare creates or renews the candidate if that is due, and returns in how much time
 // it is due again.
-func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInformer) (time.Duration, error) {
+func (c *candidate) declare(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
 	defer cancel()
 	candidates := c.options.Client.CoordinationV1beta1().LeaseCandidates(c.options.Namespace)
-	known := c.known(informer)
+	known := c.known()
 	if known == nil {
 		created, err := candidates.Create(ctx, c.fresh(), metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
@@ -125,15 +118,15 @@ func (c *candidate) declare(ctx context.Context, informer cache.SharedIndexInfor
 
 // known returns the newest known version of the candidate: the object of the watch may
 // be older than the answer to a request.
-func (c *candidate) known(informer cache.SharedIndexInformer) *election.Candidate {
+func (c *candidate) known() *election.Candidate {
 	var seen *election.Candidate
-	if obj, found, err := informer.GetStore().GetByKey(c.options.Namespace + "/" + c.options.Name); err == nil && found {
+	if obj, found, err := c.follows.store.GetByKey(c.options.Namespace + "/" + c.options.Name); err == nil && found {
 		seen, _ = obj.(*election.Candidate)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case seen == nil && c.last != nil && informer.HasSynced() && c.seenBefore(informer):
+	case seen == nil && c.last != nil && c.follows.hasListed() && c.seenBefore():
 		c.last = nil // another client has deleted it
 	case seen != nil && (c.last == nil || later(seen.ResourceVersion, c.last.ResourceVersion)):
 		c.last = seen
@@ -143,8 +136,8 @@ func (c *candidate) known(informer cache.SharedIndexInformer) *election.Candidat
 
 // seenBefore is whether the watch has come past the version that is remembered, so
 // that it would show the candidate if it was there.
-func (c *candidate) seenBefore(informer cache.SharedIndexInformer) bool {
-	return !later(c.last.ResourceVersion, informer.LastSyncResourceVersion())
+func (c *candidate) seenBefore() bool {
+	return !later(c.last.ResourceVersion, c.follows.reflector.LastSyncResourceVersion())
 }
 
 func (c *candidate) remember(now *election.Candidate) {

@@ -10,8 +10,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/impl/election"
@@ -72,30 +70,27 @@ func (e *Elector) Run(ctx context.Context) {
 	keeping.Go(func() { e.candidate.keep(candidacy) })
 	defer keeping.Wait()
 
-	factory := informers.NewSharedInformerFactoryWithOptions(e.options.Client, 0, informers.WithNamespace(e.options.Namespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.FieldSelector = "metadata.name=" + e.options.Lease }))
-	leases := factory.Coordination().V1().Leases().Informer()
-	see := func(obj any) {
-		if lease, ok := obj.(*coordinationv1.Lease); ok {
+	leases := follow(e.options.Client, e.options.Client.CoordinationV1().Leases(e.options.Namespace), e.options.Lease, &coordinationv1.Lease{}, func(now any) {
+		if lease, ok := now.(*coordinationv1.Lease); ok {
 			e.see(lease)
+		} else {
+			e.gone()
 		}
-	}
-	_, _ = leases.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    see,
-		UpdateFunc: func(_, obj any) { see(obj) },
-		DeleteFunc: func(any) { e.gone() },
 	})
-	factory.Start(ctx.Done())
-	defer factory.Shutdown()
-	if !cache.WaitForCacheSync(ctx.Done(), leases.HasSynced) {
+	var following sync.WaitGroup
+	following.Go(func() { leases.run(ctx) })
+	defer following.Wait()
+	select {
+	case <-leases.listed:
+	case <-ctx.Done():
 		return
 	}
 	e.begin()
-	e.follow(ctx)
+	e.move(ctx)
 }
 
-// follow makes one move after the other.
-func (e *Elector) follow(ctx context.Context) {
+// move makes one move after the other.
+func (e *Elector) move(ctx context.Context) {
 	timer := e.options.Clock.NewTimer(0)
 	defer timer.Stop()
 	var work *work

@@ -9,7 +9,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -246,9 +245,8 @@ func TestElector_KeepsTheLeaseOnExitWhereToldTo(t *testing.T) {
 func TestCandidate_ARestartAtAnotherReleaseDeclaresItsVersion(t *testing.T) {
 	client := electiontest.NewServer(electiontest.Candidate("ns", "me", "l", "1.1.0"))
 	e := elector(t, client, nil)
-	informer := informers.NewSharedInformerFactory(client, 0).Coordination().V1beta1().LeaseCandidates().Informer()
 	for range 2 { // to find it, and to write it
-		if _, err := e.candidate.declare(t.Context(), informer); err != nil {
+		if _, err := e.candidate.declare(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -261,11 +259,10 @@ func TestCandidate_ARestartAtAnotherReleaseDeclaresItsVersion(t *testing.T) {
 func TestCandidate_OfAnotherLeaseIsRefused(t *testing.T) {
 	client := electiontest.NewServer(electiontest.Candidate("ns", "me", "another", "1.2.0"))
 	e := elector(t, client, nil)
-	informer := informers.NewSharedInformerFactory(client, 0).Coordination().V1beta1().LeaseCandidates().Informer()
-	if _, err := e.candidate.declare(t.Context(), informer); err != nil {
+	if _, err := e.candidate.declare(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.candidate.declare(t.Context(), informer); err == nil {
+	if _, err := e.candidate.declare(t.Context()); err == nil {
 		t.Error("a candidate of another Lease is taken for its own")
 	}
 }
