@@ -150,6 +150,8 @@ func (f *Facts) able(p *fact.Process) fact.Signal {
 
 // silent is while the API server of a member answers no question about its readiness.
 func (f *Facts) silent(member string) fact.Signal {
-	return fact.Follow(f.ReadyAnswers(member), func(a fact.ReadyAnswer) fact.Moment { return a.Since },
-		func(a fact.ReadyAnswer) bool { return a.Code == 0 })
+	return cached(f, "silent", member, func() fact.Signal {
+		return fact.Follow(f.ReadyAnswers(member), func(a fact.ReadyAnswer) fact.Moment { return a.Since },
+			func(a fact.ReadyAnswer) bool { return a.Code == 0 })
+	})
 }

@@ -11,14 +11,10 @@ import (
 // so shortly before an action that it may have held the request since: the leader sent it while
 // it still led. That is certain where the action says when it was sent. An action that comes
 // later was sent later.
-//
-// The server stood still where the harness stopped it, and where it lived and gave no answer to
-// anybody while no fault was at its member, whatever the cause.
 func (t *Tenure) heldUp(lost fact.Moment, a *Action) fact.Truth {
 	acted, within := t.When(a.Stamp), int64(bound("CLE-12", "inFlight"))
-	hung := fact.And(t.silent(t.Member), fact.Not(t.FaultAt(t.Member)))
 	held := slices.ContainsFunc(t.Processes(t.Member, history.ComponentAPIServer), func(p *fact.Process) bool {
-		stands := fact.Or(p.Paused(), fact.And(p.Alive(), hung))
+		stands := t.stands(p)
 		return slices.ContainsFunc(stands.Spans(fact.Unknown), func(still fact.Span) bool {
 			// It went on before the first answer that tells of it.
 			after := acted.Latest >= still.End || stands.Lasts(still.Begin, acted.Latest, fact.Yes) > 0 && stands.At(acted.Latest) != fact.Yes
@@ -33,4 +29,12 @@ func (t *Tenure) heldUp(lost fact.Moment, a *Action) fact.Truth {
 		return fact.Yes
 	}
 	return fact.Unknown
+}
+
+// stands is while a server stands still: the harness stopped it, or it lives and gives no answer
+// to anybody while no fault is at its member, whatever the cause.
+func (f *Facts) stands(p *fact.Process) fact.Signal {
+	return cached(f, "stands", p, func() fact.Signal {
+		return fact.Or(p.Paused(), fact.And(p.Alive(), f.silent(p.Member), fact.Not(f.FaultAt(p.Member))))
+	})
 }
