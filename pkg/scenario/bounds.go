@@ -60,6 +60,10 @@ const (
 	// DefineTimeout is how long a definition may be refused before the step has
 	// failed: what was deleted just now may still be there.
 	DefineTimeout = 30 * time.Second
+	// GoneTimeout is how long a definition that was deleted may be there. An API server of
+	// Kubernetes deletes its objects first; where it has just set up how to store them
+	// ("storage is (re)initializing") that fails, and it tries again after up to two minutes.
+	GoneTimeout = 150 * time.Second
 	// DeleteNamespaceTimeout is how long a control plane may take to empty and delete a
 	// namespace.
 	DeleteNamespaceTimeout = 120 * time.Second

@@ -244,7 +244,7 @@ func (r *Runner) remove(ctx context.Context, member, group, resource, name strin
 		return err
 	}
 	defer client.Close()
-	ctx, cancel := r.within(ctx, DefineTimeout, history.AwaitedState, member, "%s %s was not gone", resource, name)
+	ctx, cancel := r.within(ctx, GoneTimeout, history.AwaitedState, member, "%s %s was not gone", resource, name)
 	defer cancel()
 	for client.Get(ctx, observe.GroupVersionPath(group, "v1")+"/"+resource+"/"+name).Code != http.StatusNotFound {
 		if err := r.wait(ctx, observe.RetryInterval); err != nil {
