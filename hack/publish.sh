@@ -6,6 +6,9 @@
 #
 #   hack/publish.sh _out/rolling-upgrade reports/kubernetes/local-v1.35.4-to-v1.36.3
 #
+# Of a campaign that is the plan, the journal, the report, the signature, and each bundle in
+# this way; the signature holds, since it is of none of what stays behind.
+#
 # What was published in the folder before gives way; any other folder is left alone.
 set -euo pipefail
 if [ $# -ne 2 ]; then
@@ -13,6 +16,26 @@ if [ $# -ne 2 ]; then
 	exit 3
 fi
 bundle=$1 folder=$2
+if [ -f "$bundle/plan.yaml" ]; then
+	if [ -e "$folder" ] && [ -n "$(ls -A "$folder")" ]; then
+		echo "$folder is not empty: name a new folder" >&2
+		exit 3
+	fi
+	for file in conformance.yaml journal.jsonl; do
+		if [ ! -f "$bundle/$file" ]; then
+			echo "$bundle has no $file: let the campaign end, with \`evenkeel conformance resume\`" >&2
+			exit 3
+		fi
+	done
+	mkdir -p "$folder/runs"
+	for run in "$bundle"/runs/*/; do
+		"$0" "$run" "$folder/runs/$(basename "$run")"
+	done
+	for file in conformance.yaml journal.jsonl plan.yaml signature.dsse.json; do
+		[ ! -f "$bundle/$file" ] || cp "$bundle/$file" "$folder/"
+	done
+	exit
+fi
 told=(environment.yaml report.yaml scenario.yaml topology.yaml)
 [ ! -f "$bundle/migrated.yaml" ] || told+=(migrated.yaml)
 history=history.jsonl

@@ -139,7 +139,7 @@ judged, 3 the campaign could not be played to its end.`,
 	flags.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&parallel, "parallel", "1", "how many runs to play at a time, or auto")
-	f.StringVar(&shard, "shard", "", "play only this part of the plan, such as 1/4; `evenkeel conformance collect` merges the parts")
+	f.StringVar(&shard, "shard", "", "play only the part `I/N` of the plan, such as 1/4; evenkeel conformance collect merges the parts")
 	f.StringVar(&out, "out", "", "folder of the campaign (default one below "+run.DefaultOut+")")
 	return cmd
 }

@@ -67,6 +67,11 @@ func TestConformance_PlaysAndReports(t *testing.T) {
 			t.Errorf("%s: status %d, %s%s", form, code, stdout, stderr)
 		}
 	}
+	for _, command := range []string{"judge", "summary", "timeline", "metrics"} {
+		if code, _, stderr := execute(command, dir); code != exit.CouldNotRun || !strings.Contains(stderr, "is the folder of a campaign: name a bundle in "+filepath.Join(dir, "runs")) {
+			t.Errorf("%s: status %d, %s", command, code, stderr)
+		}
+	}
 	if code, stdout, _ := execute("conformance", "status", dir); code != exit.Pass || !strings.Contains(stdout, "2 of 2 runs are over.") {
 		t.Errorf("status %d: %s", code, stdout)
 	}
@@ -78,7 +83,7 @@ func TestConformance_PlaysAndReports(t *testing.T) {
 		t.Errorf("the report is\n%s\nand computed again\n%s", written, printed)
 	}
 	// Nothing is left to be played.
-	if code, stdout, _ := execute("conformance", "resume", dir); code != exit.Pass || !strings.Contains(stdout, "2 runs, of which 2 are over") || strings.Contains(stdout, "[") {
+	if code, stdout, _ := execute("conformance", "resume", dir); code != exit.Pass || !strings.Contains(stdout, "2 runs, all of them over") || strings.Contains(stdout, "[") {
 		t.Errorf("status %d: %s", code, stdout)
 	}
 }

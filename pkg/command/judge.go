@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel/evenkeel/pkg/bundle"
+	"github.com/evenkeel/evenkeel/pkg/conformance"
 	"github.com/evenkeel/evenkeel/pkg/console"
 	"github.com/evenkeel/evenkeel/pkg/judge"
 	"github.com/evenkeel/evenkeel/pkg/metrics"
@@ -30,7 +31,7 @@ not changed.
 
 With --update the report is written anew, with all that shows it, and the digests
 with them: for bundles of one's own, when a check has changed on purpose.`,
-		Args: exactlyOne("BUNDLE"),
+		Args: oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output != "table" && output != "yaml" {
 				return fmt.Errorf("--output %q is neither table nor yaml", output)
@@ -109,6 +110,17 @@ func rewrite(ctx context.Context, dir string, rep *report.ConformanceReport) err
 func none(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("%s takes no arguments, but got %q; see `%s --help`", cmd.CommandPath(), args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// oneBundle is for commands that take the folder of one run, and not that of a campaign.
+func oneBundle(cmd *cobra.Command, args []string) error {
+	if err := exactlyOne("BUNDLE")(cmd, args); err != nil {
+		return err
+	}
+	if dir := args[0]; conformance.Is(dir) {
+		return fmt.Errorf("%s is the folder of a campaign: name a bundle in %s, or use `evenkeel conformance report %s`", dir, filepath.Join(dir, conformance.RunsDir), dir)
 	}
 	return nil
 }

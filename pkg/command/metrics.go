@@ -29,7 +29,7 @@ With --dashboard a Grafana dashboard of these metrics is printed instead.`,
 			if dashboard {
 				return none(cmd, args)
 			}
-			return exactlyOne("BUNDLE")(cmd, args)
+			return oneBundle(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			data := metrics.Dashboard

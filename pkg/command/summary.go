@@ -27,7 +27,7 @@ func newSummary() *cobra.Command {
 		Long: `Summary judges a bundle again and tells of it in Markdown: the verdicts, the
 answer to the KEP template's question "Were upgrade and rollback tested?", and the
 command that repeats the run.`,
-		Args: exactlyOne("BUNDLE"),
+		Args: oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rep, err := judge.Bundle(cmd.Context(), args[0])
 			if err != nil {

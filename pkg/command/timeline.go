@@ -25,7 +25,7 @@ without, to be small.
 
 Without --out the page goes into the bundle, and its digests are made anew. They
 must hold before that.`,
-		Args: exactlyOne("BUNDLE"),
+		Args: oneBundle,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
 			inside := out == ""

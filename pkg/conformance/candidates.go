@@ -129,6 +129,11 @@ func shipped(named []string) ([]Candidate, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the scenarios: %w", err)
 	}
+	// The list of scenarios has the names of files, and `evenkeel run` takes paths.
+	named = slices.Clone(named)
+	for i, name := range named {
+		named[i] = strings.TrimSuffix(strings.TrimPrefix(name, "fixtures/scenarios/"), ".yaml")
+	}
 	var out []Candidate
 	var known []string
 	for _, s := range all {

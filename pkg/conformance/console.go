@@ -67,7 +67,11 @@ func (c *Console) Begin(p Progress) {
 	defer c.mu.Unlock()
 	c.progress = p
 	done, of := p.count()
-	c.line(fmt.Sprintf("%d runs, of which %d are over; %d at a time, about %s left", of, done, p.Parallel, inMinutes(p.Left(c.cost))))
+	if done == of {
+		c.line(fmt.Sprintf("%d runs, all of them over", of))
+	} else {
+		c.line(fmt.Sprintf("%d runs, of which %d are over; %d at a time, about %s left", of, done, p.Parallel, inMinutes(p.Left(c.cost))))
+	}
 	if c.size == nil {
 		return
 	}

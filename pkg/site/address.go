@@ -27,10 +27,15 @@ func runPage(r *Run) string { return r.stem() + ".html" }
 func timelinePage(r *Run) string { return r.stem() + ".timeline.html" }
 
 // stem is where the pages of a run begin. A folder that is a bundle itself has no name below
-// itself.
+// itself. The folder of a campaign's bundles stays as it is, so that the campaign can be verified
+// on the site: there the pages lie beside it.
 func (r *Run) stem() string {
-	if r.Path == "." {
+	dir, name := path.Split(r.Path)
+	switch dir = path.Clean(dir); {
+	case r.Path == ".":
 		return "run"
+	case path.Base(dir) == conformance.RunsDir:
+		return path.Join(path.Dir(dir), "pages", name)
 	}
 	return r.Path
 }
