@@ -134,6 +134,7 @@ func (f *facts) tampered(e law.Entry, name string, at int64, bounds law.Bounds) 
 		return e.Excused("the harness changed the object shortly before"), true
 	case fact.Unknown:
 		return e.Unclear("the harness may have changed the object shortly before"), true
+	case fact.No:
 	}
 	return e, false
 }
