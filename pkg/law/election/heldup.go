@@ -32,7 +32,7 @@ func (t *Tenure) heldUp(lost fact.Moment, a *Action) fact.Truth {
 }
 
 // stands is while a server stands still: the harness stopped it, or it lives and gives no answer
-// to anybody while no fault is at its member, whatever the cause.
+// to any client while no fault is at its member, whatever the cause.
 func (f *Facts) stands(p *fact.Process) fact.Signal {
 	return cached(f, "stands", p, func() fact.Signal {
 		return fact.Or(p.Paused(), fact.And(p.Alive(), f.silent(p.Member), fact.Not(f.FaultAt(p.Member))))

@@ -34,9 +34,9 @@ func TestCLE10_CLE12_CLE18_AFrozenAPIServerMayHaveHeldAnActionOfBefore(t *testin
 			"held until the server went on":         {frozen("a", second, 8*second, second), nil},
 			"sent after the server went on":         {frozen("a", second, 8*second, 7*second), []string{breach}},
 			"the server of another one stood still": {frozen("b", second, 8*second, 7*second), []string{breach}},
-			"held by a server that answered nobody": {silent("a", second, 8*second, second), nil},
+			"held by a server that was silent":      {silent("a", second, 8*second, second), nil},
 			"sent after it answered again":          {silent("a", second, 8*second, 7*second), []string{breach}},
-			"another one answered nobody":           {silent("b", second, 8*second, 7*second), []string{breach}},
+			"another one was silent":                {silent("b", second, 8*second, 7*second), []string{breach}},
 		} {
 			t.Run(string(id)+" "+name, func(t *testing.T) { tc.told.expectBreaches(t, id, tc.want...) })
 		}
