@@ -33,14 +33,14 @@ const (
 // Action is one action of a leader.
 type Action struct {
 	// Lease by which it leads, as <namespace>/<name>; Holder and Version say who it
-	// is, and Term and Number which action it is. Sent is when it looked at whether it
-	// leads, right before it sent the action.
+	// is, and Term and Number which action it is.
 	Lease   string `json:"lease"`
 	Holder  string `json:"holder"`
 	Version string `json:"version"`
 	Term    int32  `json:"term"`
 	Number  int64  `json:"number"`
 
+	// Sent is when it looked at whether it leads, right before it sent the action.
 	Sent time.Time `json:"sent"`
 }
 

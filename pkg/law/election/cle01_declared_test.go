@@ -39,6 +39,12 @@ func TestCLE01_CLE03_NothingIsOwedWhileTheServerOfTheMemberStarts(t *testing.T) 
 	}
 	asked().ping("b_1", managersLease, "1.2.0", 0).waitWithChanges(14*second).ready("b", 200).expectBreaches(t, "CLE-03")
 	asked().ready("b", 200).ping("b_1", managersLease, "1.2.0", 0).waitWithChanges(14*second).expectBreaches(t, "CLE-03", "did not answer")
+	// Nor behind one that answers no client any more, until it does again.
+	hangs := func() *electionBuilder {
+		return asked().ready("b", 200).ping("b_1", managersLease, "1.2.0", 0).wait(second).ready("b", 0).waitWithChanges(14 * second)
+	}
+	hangs().expectBreaches(t, "CLE-03")
+	hangs().ready("b", 200).waitWithChanges(14*second).expectBreaches(t, "CLE-03", "did not answer")
 
 	// An instance that was started without coordination declares nothing.
 	without := controlPlane("1.2.0").add(history.Event{Kind: history.KindProcess, Member: "b", Process: &history.Process{

@@ -12,11 +12,13 @@ var cle03 = law.Deadline[*Facts, *Candidate]{
 	Row: law.Row{ID: "CLE-03", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "answered"}, {Name: "answeredEach", Each: true},
 	}},
-	Bound:   "answersWithin",
-	Over:    candidates((*Candidate).ofMember),
-	Begin:   (*Candidate).pings,
-	Running: func(k *Candidate) fact.Signal { return k.able(k.process()) },
-	Done:    (*Candidate).answers,
+	Bound: "answersWithin",
+	Over:  candidates((*Candidate).ofMember),
+	Begin: (*Candidate).pings,
+	Running: func(k *Candidate) fact.Signal {
+		return fact.And(k.able(k.process()), fact.Not(k.mute(k.process().Member)))
+	},
+	Done: (*Candidate).answers,
 	Void: func(k *Candidate) []law.Void {
 		if gone := k.Gone(); gone != nil {
 			return append(law.Voids("the candidate was deleted", *gone), law.Ended(k.process())...)

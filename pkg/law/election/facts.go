@@ -144,13 +144,11 @@ func (f *Facts) up(member string) fact.Signal {
 }
 
 // able is while a process runs, and nothing stands in the way at its member.
-func (f *Facts) able(p *fact.Process) fact.Signal {
-	return fact.And(p.Running(), f.Healthy(p.Member), fact.Not(f.silent(p.Member)))
-}
+func (f *Facts) able(p *fact.Process) fact.Signal { return fact.And(p.Running(), f.Healthy(p.Member)) }
 
-// silent is while the API server of a member answers no question about its readiness.
-func (f *Facts) silent(member string) fact.Signal {
-	return cached(f, "silent", member, func() fact.Signal {
+// mute is while the API server of a member answers no question about its readiness.
+func (f *Facts) mute(member string) fact.Signal {
+	return cached(f, "mute", member, func() fact.Signal {
 		return fact.Follow(f.ReadyAnswers(member), func(a fact.ReadyAnswer) fact.Moment { return a.Since },
 			func(a fact.ReadyAnswer) bool { return a.Code == 0 })
 	})

@@ -10,12 +10,12 @@ import (
 // heldUp is whether a leader's API server stood still when the leader lost its Lease, and went on
 // so shortly before an action that it may have held the request since: the leader sent it while
 // it still led. That is certain where the action says when it was sent. An action that comes
-// later was sent later.
+// later was sent later, and a process that has ended passes nothing on.
 func (t *Tenure) heldUp(lost fact.Moment, a *Action) fact.Truth {
 	acted, within := t.When(a.Stamp), int64(bound("CLE-12", "inFlight"))
 	held := slices.ContainsFunc(t.Processes(t.Member, history.ComponentAPIServer), func(p *fact.Process) bool {
 		stands := t.stands(p)
-		return slices.ContainsFunc(stands.Spans(fact.Unknown), func(still fact.Span) bool {
+		return p.Lived(acted) != fact.No && slices.ContainsFunc(stands.Spans(fact.Unknown), func(still fact.Span) bool {
 			// It went on before the first answer that tells of it.
 			after := acted.Latest >= still.End || stands.Lasts(still.Begin, acted.Latest, fact.Yes) > 0 && stands.At(acted.Latest) != fact.Yes
 			return still.Begin <= lost.Latest && still.End >= lost.Earliest && after && acted.Earliest-still.End <= within
@@ -31,10 +31,10 @@ func (t *Tenure) heldUp(lost fact.Moment, a *Action) fact.Truth {
 	return fact.Unknown
 }
 
-// stands is while a server stands still: the harness stopped it, or it lives and gives no answer
-// to any client while no fault is at its member, whatever the cause.
+// stands is while a server stands still: the harness stopped it, or it has been ready and gives no
+// answer to any client while no fault is at its member, whatever the cause.
 func (f *Facts) stands(p *fact.Process) fact.Signal {
 	return cached(f, "stands", p, func() fact.Signal {
-		return fact.Or(p.Paused(), fact.And(p.Alive(), f.silent(p.Member), fact.Not(f.FaultAt(p.Member))))
+		return fact.Or(p.Paused(), fact.And(p.Alive(), f.Healthy(p.Member), f.mute(p.Member)))
 	})
 }

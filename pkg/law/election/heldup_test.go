@@ -23,6 +23,22 @@ func TestCLE10_CLE12_CLE18_AFrozenAPIServerMayHaveHeldAnActionOfBefore(t *testin
 		b.ready(member, 0).wait(16*second-after).elect(managersLease, "b_1").act(managersLease, "b_1")
 		return b.wait(still).ready(member, 200).wait(behind).act(managersLease, "a_1").act(managersLease, "b_1").wait(second)
 	}
+	// A process holds nothing that was sent before it was ready, and nothing after it has ended.
+	boots := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").endServer("a", 1).wait(second).startServer("a", 2).
+		wait(15*second).elect(managersLease, "b_1").act(managersLease, "b_1").ready("a", 200).wait(second).act(managersLease, "a_1").act(managersLease, "b_1").wait(second)
+	ends := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").ready("a", 0).
+		wait(16*second).elect(managersLease, "b_1").act(managersLease, "b_1").wait(second).endServer("a", 1).wait(second).act(managersLease, "a_1").act(managersLease, "b_1").wait(second)
+	// What a server that is silent passes on comes before the first answer that tells that it goes on;
+	// what comes between two questions that it did not answer it did not hold.
+	asked := func(then func(b *electionBuilder) *electionBuilder) *electionBuilder {
+		b := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(second).ready("a", 0)
+		b.wait(15*second).elect(managersLease, "b_1").act(managersLease, "b_1").wait(second).ready("a", 0)
+		return then(b.wait(second/10)).ready("a", 200).wait(second).act(managersLease, "b_1").wait(second)
+	}
+	before := asked(func(b *electionBuilder) *electionBuilder { return b.act(managersLease, "a_1").wait(second / 10) })
+	between := asked(func(b *electionBuilder) *electionBuilder {
+		return b.act(managersLease, "a_1").wait(second/10).ready("a", 0).wait(second / 10)
+	})
 	for id, breach := range map[requirement.ID]string{
 		"CLE-10": "a_1 acted as the leader of " + managersLease, "CLE-18": "a_1 acted as the leader of " + managersLease,
 		"CLE-12": "a_1 acted as the leader of " + managersLease,
@@ -37,6 +53,10 @@ func TestCLE10_CLE12_CLE18_AFrozenAPIServerMayHaveHeldAnActionOfBefore(t *testin
 			"held by a server that was silent":      {silent("a", second, 8*second, second), nil},
 			"sent after it answered again":          {silent("a", second, 8*second, 7*second), []string{breach}},
 			"another one was silent":                {silent("b", second, 8*second, 7*second), []string{breach}},
+			"just before it answered again":         {before, nil},
+			"while it answered no question":         {between, []string{breach}},
+			"its server was booting":                {boots, []string{breach}},
+			"its server was silent and has ended":   {ends, []string{breach}},
 		} {
 			t.Run(string(id)+" "+name, func(t *testing.T) { tc.told.expectBreaches(t, id, tc.want...) })
 		}

@@ -156,6 +156,11 @@ func TestSV03Once(t *testing.T) {
 			tc.h.holds(history.PhaseBegin, 20).holds(history.PhaseEnd, 20).blames(t, "SV-03", tc.blames...)
 		})
 	}
+	t.Run("the harness may have deleted it, and has no answer", func(t *testing.T) {
+		h := settled().says(things, 10, "a="+v1, "b="+v1).asks("a", 0, 0, tampering(things)).deletes(things, 11).says(things, 12, "a="+v1)
+		r := h.holds(history.PhaseBegin, 20).holds(history.PhaseEnd, 20).blames(t, "SV-03")
+		reason(t, r, "the harness may have changed the object shortly before")
+	})
 }
 
 func probe(flaw string, code int, name string) func(*history.Event) {

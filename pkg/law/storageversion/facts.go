@@ -127,16 +127,16 @@ func (f *facts) repair(name string, within time.Duration) fact.Signal {
 }
 
 // tampered ends an entry that a correct control plane may break at an instant, since the harness
-// changed the object; false if it did not.
-func (f *facts) tampered(e law.Entry, name string, at int64, bounds law.Bounds) (law.Entry, bool) {
+// changed the object; any other it leaves without an ending.
+func (f *facts) tampered(e law.Entry, name string, at int64, bounds law.Bounds) law.Entry {
 	switch f.repair(name, bounds.Of("tamperRepaired")).At(at) {
 	case fact.Yes:
-		return e.Excused("the harness changed the object shortly before"), true
+		return e.Excused("the harness changed the object shortly before")
 	case fact.Unknown:
-		return e.Unclear("the harness may have changed the object shortly before"), true
+		return e.Unclear("the harness may have changed the object shortly before")
 	case fact.No:
 	}
-	return e, false
+	return e
 }
 
 // revision is a revision of a StorageVersion that is there.

@@ -36,11 +36,11 @@ var sv03Complete = law.Each[*facts, duty]{
 	},
 	End: func(d duty, bounds law.Bounds) law.Entry {
 		what := "has no entry in " + d.name
-		tampered, so := d.s.f.tampered(d.Entry(), d.name, d.at.Latest, bounds)
+		tampered := d.s.f.tampered(d.Entry(), d.name, d.at.Latest, bounds)
 		switch e := d.Entry(); {
 		case d.reported():
 			return e.Met("compared")
-		case so:
+		case tampered.Ending != "":
 			return tampered
 		default:
 			if d.s.f.StorageVersion(d.name).At(d.revision) == nil {

@@ -57,7 +57,7 @@ func (c *course) judge() {
 // object is whether all was seen that can be seen of an object in a hold. That members write
 // different versions shows even if some are not seen to write.
 func (c *course) object(name string, wrote []*storing) bool {
-	if e, so := c.f.tampered(law.Of(name, *c.hold.Ended), name, c.hold.Ended.Latest, c.bounds); so {
+	if e := c.f.tampered(law.Of(name, *c.hold.Ended), name, c.hold.Ended.Latest, c.bounds); e.Ending != "" {
 		c.l.Add(e)
 		return true
 	}

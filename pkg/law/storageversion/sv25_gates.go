@@ -64,9 +64,9 @@ var sv25Stored = law.Each[*facts, *storing]{Over: (*facts).builtInStorings, End:
 		return law.Entry{}
 	}
 	e := w.withdrawn(w.Entry(), bounds.Of("finishesWithin"), bounds.Of("tamperRepaired"))
-	tampered, so := w.f.tampered(w.Entry(), w.name, w.at.Latest, bounds)
+	tampered := w.f.tampered(w.Entry(), w.name, w.at.Latest, bounds)
 	switch {
-	case so:
+	case tampered.Ending != "":
 		return tampered
 	case w.falsely() && e.Ending != "":
 		return e
@@ -101,11 +101,11 @@ var sv25Returned = law.Each[*facts, duty]{
 	},
 	End: func(d duty, bounds law.Bounds) law.Entry {
 		first := d.s.f.gates().skewed[d.name]
-		tampered, so := d.s.f.tampered(d.Entry(), d.name, d.at.Latest, bounds)
+		tampered := d.s.f.tampered(d.Entry(), d.name, d.at.Latest, bounds)
 		switch skewed := first > 0 && first <= d.revision; {
 		case !skewed && d.change == nil:
 			return law.Entry{}
-		case so:
+		case tampered.Ending != "":
 			return tampered
 		case !d.reported():
 			return d.Entry().Broken("%s has the StorageVersion API again, and no entry in %s at revision %d", d.s.Member, d.name, d.revision).Shown(d.s.Started.Seq, d.at.Seq)

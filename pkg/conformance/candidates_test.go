@@ -1,0 +1,19 @@
+package conformance
+
+import (
+	"reflect"
+	"testing"
+)
+
+// A scenario goes by the name that the list has, and by its path in the tree.
+func TestPlan_ScenariosByNameFileAndPath(t *testing.T) {
+	want := planned(t, func(r *Request) { r.Scenarios = []string{"restart-skew"} })
+	for _, name := range []string{"restart-skew.yaml", "fixtures/scenarios/restart-skew.yaml"} {
+		if got := planned(t, func(r *Request) { r.Scenarios = []string{name} }); !reflect.DeepEqual(got.Lines, want.Lines) {
+			t.Errorf("%s: %+v", name, got.Lines)
+		}
+	}
+	if _, err := makePlan(func(r *Request) { r.Scenarios = []string{"mine/restart-skew.yaml"} }); err == nil {
+		t.Error("a file of somebody's is taken for the scenario that ships")
+	}
+}
