@@ -14,6 +14,6 @@ func TestPlan_ScenariosByNameFileAndPath(t *testing.T) {
 		}
 	}
 	if _, err := makePlan(func(r *Request) { r.Scenarios = []string{"mine/restart-skew.yaml"} }); err == nil {
-		t.Error("a file of somebody's is taken for the scenario that ships")
+		t.Error("a file at a path of its own is taken for the scenario that ships")
 	}
 }
