@@ -21,16 +21,18 @@ const Default = "clusters/local-3.yaml"
 var Files embed.FS
 
 // Read gives a file, or where there is none the one that ships with Evenkeel
-// under the same path, such as Default.
+// under the same path, such as Default, or by its name alone, such as local-3.
 func Read(name string) ([]byte, error) {
 	raw, err := os.ReadFile(name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return raw, err
 	}
-	if shipped, ok := strings.CutPrefix(path.Clean(filepath.ToSlash(name)), "clusters/"); ok {
-		if raw, shippedErr := fs.ReadFile(Files, shipped); shippedErr == nil {
-			return raw, nil
-		}
+	shipped := strings.TrimPrefix(path.Clean(filepath.ToSlash(name)), "clusters/")
+	if path.Ext(shipped) == "" {
+		shipped += ".yaml"
+	}
+	if raw, shippedErr := fs.ReadFile(Files, shipped); shippedErr == nil {
+		return raw, nil
 	}
 	return nil, err
 }

@@ -6,6 +6,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster/providers"
@@ -83,10 +85,25 @@ Exit status: 0 every promise kept, 1 one broken, 2 too little seen to judge,
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see `%s --help`", err, cmd.CommandPath())
+		return fmt.Errorf("%w; see `%s --help`", inWords(err), cmd.CommandPath())
 	})
 	root.AddCommand(newRun(), newExplore(), newShrink(), newConformance(), newJudge(), newVerify(), newSign(), newKeygen(), newDiff(), newBundle(), newSummary(), newTimeline(), newSite(), newMetrics(), newRequirements(), newScenarios(), newSteps(), newFaults(), newWorkloads(), newDrivers(), newSchema(), newDoctor(), cluster.NewCommand(cluster.Streams{Out: stdout, Err: stderr}, providers.All()), agent.NewCommand(Version(), clock.RealClock{}))
 	return root
+}
+
+// inWords says of a flag's value what it is not, where the error would quote the parser.
+func inWords(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	wanted := map[string]string{
+		"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a duration such as 90s or 5m",
+	}[invalid.GetFlag().Value.Type()]
+	if wanted == "" {
+		return err
+	}
+	return fmt.Errorf("--%s %q is not %s", invalid.GetFlag().Name, invalid.GetValue(), wanted)
 }
 
 // oneSentence keeps a message on one line, whatever was wrapped into it; of

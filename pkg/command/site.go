@@ -42,7 +42,8 @@ again.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(out, "%s: %d pages, %d targets, %d bundles\n", filepath.Join(o.Out, "index.html"), pages, len(model.Targets), len(model.Runs))
+			_, err = fmt.Fprintf(out, "%s: %s, %s, %s\n", filepath.Join(o.Out, "index.html"),
+				counted(pages, "page"), counted(len(model.Targets), "target"), counted(len(model.Runs), "bundle"))
 			return err
 		},
 	}
@@ -51,4 +52,12 @@ again.`,
 	f.BoolVar(&o.WithoutBundles, "without-bundles", false, "leave out the files of bundles, with which each verdict can be judged again")
 	f.BoolVar(&table, "table", false, "print the matrix as a table in Markdown, and write no site")
 	return cmd
+}
+
+// counted is so many of what a noun names.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -13,6 +13,8 @@
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package conformance
 
+import "github.com/evenkeel/evenkeel/pkg/bundle"
+
 // The files of a campaign.
 const (
 	PlanFile    = "plan.yaml"
@@ -20,6 +22,9 @@ const (
 	ReportFile  = "conformance.yaml"
 	RunsDir     = "runs"
 )
+
+// Files are all that the folder of a campaign has.
+var Files = []string{PlanFile, JournalFile, ReportFile, RunsDir, bundle.SignatureFile}
 
 // APIVersion of plans and reports.
 const APIVersion = "evenkeel.dev/v1alpha1"

@@ -65,6 +65,15 @@ type Ended struct {
 	Seconds int `json:"seconds"`
 }
 
+// place names the run for a reader: where it is in the plan, and the folder to look at.
+func (e Ended) place() string {
+	at := fmt.Sprintf("line %d, try %d", e.Line, e.Try)
+	if e.Bundle == "" {
+		return at
+	}
+	return at + " (" + e.Bundle + ")"
+}
+
 // Journal is an append-only file. Each entry is on the disk before Append returns. Append
 // may be called from several goroutines.
 type Journal struct {

@@ -19,9 +19,10 @@ const (
 	// played at a time again as starved once: what else runs on the machine may have ended. It
 	// takes twice as many each time after that.
 	autoAgain = 20
-	// autoSpare is how many CPUs have to be idle for one more run, and autoLooks how many looks
-	// in a row have to find that: a control plane takes more while it starts than afterwards.
-	autoSpare = 0.6
+	// autoSpare is how many CPUs have to be idle for one more run, on average over the last
+	// autoLooks: a control plane takes more while it starts than afterwards, and a run has
+	// moments in which it takes all there is.
+	autoSpare = 0.5
 	autoLooks = 4
 	// autoLook is how often the machine is looked at.
 	autoLook = 5 * time.Second
@@ -57,8 +58,8 @@ type pace struct {
 	again int
 	// clean counts runs in a row that were not starved, since the limit changed.
 	clean int
-	// spared counts looks in a row that found CPUs idle while all runs were played that may be.
-	spared int
+	// spared are how many CPUs the last looks found idle while all runs were played that may be.
+	spared []float64
 	// age counts steps back. A run that began before one says nothing of what is played after it.
 	age int
 }
@@ -139,14 +140,24 @@ func (p *pace) look(idle float64) (limit int, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.limit
-	if p.running < p.limit || idle < autoSpare {
-		p.spared = 0
+	if p.running < p.limit {
+		p.spared = nil
 		return p.limit, false
 	}
-	if p.spared++; p.spared >= autoLooks && p.mayRise() {
+	p.spared = append(p.spared, idle)
+	p.spared = p.spared[max(len(p.spared)-autoLooks, 0):]
+	if len(p.spared) == autoLooks && mean(p.spared) >= autoSpare && p.mayRise() {
 		p.limit++
 	}
 	return p.changed(before)
+}
+
+func mean(of []float64) float64 {
+	sum := 0.0
+	for _, v := range of {
+		sum += v
+	}
+	return sum / float64(len(of))
 }
 
 // mayRise is whether one more may be played without coming to what starved.
@@ -159,7 +170,7 @@ func (p *pace) changed(before int) (limit int, changed bool) {
 	if p.limit == before {
 		return p.limit, false
 	}
-	p.clean, p.spared = 0, 0
+	p.clean, p.spared = 0, nil
 	p.free.Broadcast()
 	return p.limit, true
 }

@@ -65,6 +65,7 @@ func (p *Plan) lay(candidates []Candidate) error {
 func (p *Plan) usable(all []Candidate) ([]Candidate, error) {
 	var out []Candidate
 	var why error
+	reasons := map[string]bool{}
 	for _, c := range all {
 		c.Judges = slices.DeleteFunc(slices.Clone(p.Requirements), func(id requirement.ID) bool { return !slices.Contains(c.Judges, id) })
 		switch {
@@ -72,6 +73,7 @@ func (p *Plan) usable(all []Candidate) ([]Candidate, error) {
 		case c.Unplayable != nil:
 			p.LeftOut = append(p.LeftOut, LeftOut{c.Name, oneLine(c.Unplayable.Error())})
 			why = cmp.Or(why, c.Unplayable)
+			reasons[c.Unplayable.Error()] = true
 		default:
 			out = append(out, c)
 		}
@@ -79,6 +81,8 @@ func (p *Plan) usable(all []Candidate) ([]Candidate, error) {
 	switch {
 	case len(out) > 0:
 		return out, nil
+	case len(reasons) == 1: // no scenario is to blame
+		return nil, why
 	case why != nil:
 		return nil, fmt.Errorf("no scenario that judges what is asked can be played here: %w", why)
 	default:

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -49,6 +50,9 @@ type Verification struct {
 	Digests []bundle.Digest
 	// Signed names the signer, if there is a key and the signature is valid.
 	Signed string
+
+	// missing counts bundles that the journal names and that are nowhere.
+	missing int
 }
 
 // Matches is whether there was no problem.
@@ -94,18 +98,32 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, er
 	if err := v.strays(f); err != nil {
 		return nil, err
 	}
-	v.Report = compute(f.plan, f.planDigest, bundle.ContentDigest(journal), f.tries)
-	if v.Report.Runs.Unplayed > 0 {
-		v.problem("%d of %d lines were not played to their end", v.Report.Runs.Unplayed, v.Report.Runs.Planned)
+	if err := v.others(dir); err != nil {
+		return nil, err
 	}
-	if told != nil {
-		if err := v.compare(told); err != nil {
-			return nil, err
-		}
+	v.Report = compute(f.plan, f.planDigest, bundle.ContentDigest(journal), f.tries)
+	if err := v.follows(told); err != nil {
+		return nil, err
 	}
 	v.Digests = []bundle.Digest{{Name: ReportFile, SHA256: bundle.ContentDigest(told)}, {Name: JournalFile, SHA256: bundle.ContentDigest(journal)}, {Name: PlanFile, SHA256: f.planDigest}}
 	v.signature(dir, o)
 	return v, nil
+}
+
+// follows compares the report with what the runs come to. Where a bundle is missing the report
+// differs for that alone, which is a problem already.
+func (v *Verification) follows(told []byte) error {
+	if v.missing > 0 {
+		v.Notes = append(v.Notes, fmt.Sprintf("%s was not compared with the bundles, of which %d are missing", ReportFile, v.missing))
+		return nil
+	}
+	if v.Report.Runs.Unplayed > 0 {
+		v.problem("%d of %d lines were not played to their end", v.Report.Runs.Unplayed, v.Report.Runs.Planned)
+	}
+	if told == nil {
+		return nil
+	}
+	return v.compare(told)
 }
 
 // unreadable is the outcome where plan or journal are there and are not what evenkeel writes.
@@ -157,11 +175,16 @@ func (v *Verification) bundles(ctx context.Context, f *folder, o VerifyOptions) 
 		}
 		group.Go(func() error {
 			found, told, err := verifyBundle(ctx, f, e, o)
-			if err != nil {
+			var missing *missingError
+			if err != nil && !errors.As(err, &missing) {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			if missing != nil {
+				v.missing++
+				told = []string{missing.Error()}
+			}
 			problems[i] = told
 			if found != nil {
 				v.Judged++
@@ -176,14 +199,14 @@ func (v *Verification) bundles(ctx context.Context, f *folder, o VerifyOptions) 
 	seen := map[string]Ended{}
 	for i, e := range all {
 		for _, p := range problems[i] {
-			v.problem("line %d, try %d: %s", e.Line, e.Try, p)
+			v.problem("%s: %s", e.place(), p)
 		}
 		if before, twice := seen[e.Digest]; twice && e.Digest != "" {
-			v.problem("line %d, try %d: its bundle is that of line %d, try %d: a run counts once", e.Line, e.Try, before.Line, before.Try)
+			v.problem("%s: its bundle is that of %s: a run counts once", e.place(), before.place())
 		}
 		seen[e.Digest] = e
 		if e.Digest == "" {
-			v.Notes = append(v.Notes, fmt.Sprintf("line %d, try %d has no bundle that could be verified: %s%s", e.Line, e.Try, e.Failed, e.Refused))
+			v.Notes = append(v.Notes, fmt.Sprintf("%s has no bundle that could be verified: %s%s", e.place(), e.Failed, e.Refused))
 		}
 	}
 	f.outcomes = outcomes
@@ -191,16 +214,22 @@ func (v *Verification) bundles(ctx context.Context, f *folder, o VerifyOptions) 
 	return nil
 }
 
-// verifyBundle verifies a bundle that the journal names, and gives what it says.
+// missingError is a bundle that is nowhere, which leaves nothing to compare.
+type missingError struct{ why string }
+
+func (e *missingError) Error() string { return e.why }
+
+// verifyBundle verifies a bundle that the journal names, and gives what it says. It is a
+// missingError where there is no bundle.
 func verifyBundle(ctx context.Context, f *folder, e Ended, o VerifyOptions) (*outcome, []string, error) {
 	dir := filepath.Join(f.dir, e.Bundle)
 	if !exists(dir) {
 		if o.Bundles == nil {
-			return nil, []string{fmt.Sprintf("its bundle %s is missing; name with --bundles where bundles are", e.Bundle)}, nil
+			return nil, nil, &missingError{"its bundle is missing; name with --bundles where bundles are"}
 		}
 		fetched, done, err := o.Bundles.Fetch(ctx, e.Digest)
 		if err != nil {
-			return nil, []string{fmt.Sprintf("its bundle %.12s is missing: %v", e.Digest, err)}, nil
+			return nil, nil, &missingError{fmt.Sprintf("its bundle %.12s is missing: %v", e.Digest, err)}
 		}
 		defer done()
 		dir = fetched
@@ -279,6 +308,34 @@ func (v *Verification) strays(f *folder) error {
 		v.problem("%s is in no line of the journal", name)
 	}
 	return nil
+}
+
+// others are what lies beside the files of the campaign. The digests and the signature are of
+// none of it: a reader should not take it for evidence.
+func (v *Verification) others(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("list the campaign: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if !slices.Contains(Files, e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) > 0 {
+		v.Notes = append(v.Notes, fmt.Sprintf("what else lies in the folder is no part of the campaign: %s", shown(names)))
+	}
+	return nil
+}
+
+// shown are the first names of a list, and how many more there are.
+func shown(names []string) string {
+	text := strings.Join(names[:min(len(names), maxNamed)], ", ")
+	if more := len(names) - maxNamed; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // compare compares the report with what was computed.

@@ -29,7 +29,7 @@ func (s *maker) run(r *Run) error {
 		Doubts                             []string
 		Rows                               []resultRow
 		Files                              []link
-	}{Verdict: rep.Verdict, Path: r.stem(), Timeline: href(at, timelinePage(r)), Facts: factsOfRun(rep), Doubts: rep.Doubts}
+	}{Verdict: rep.Verdict, Path: r.stem(), Timeline: href(at, timelinePage(r)), Facts: append(factsOfRun(rep), s.model.signer(r.Path)...), Doubts: rep.Doubts}
 	anchor := ""
 	if r.Target != nil {
 		data.Target, data.TargetHref, anchor = r.Target.Title, href(at, targetPage(r.Target)), "#"+anchorOf(r.Target)

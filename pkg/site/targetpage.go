@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/conformance"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
@@ -52,7 +53,12 @@ func (s *maker) target(t *Target) error {
 		Scenarios []playedRow
 		Lines     []lineRow
 		Rows      []verdictRow
+		Files     []link
 	}{Title: t.Title, Facts: t.facts(), Counts: s.model.counts(t), Runs: runLines(at, t.Runs), Lines: s.lines(at, t)}
+	if t.Campaign != nil {
+		data.Facts = append(data.Facts, s.model.signer(t.CampaignDir)...)
+		data.Files = s.filesOfCampaign(at, t)
+	}
 	for _, name := range t.scenarioNames() {
 		p := t.Played(name)
 		data.Scenarios = append(data.Scenarios, playedRow{name, p.String(), p.Refused})
@@ -66,6 +72,17 @@ func (s *maker) target(t *Target) error {
 	// What no run judged stands at the end, in its order.
 	slices.SortStableFunc(data.Rows, func(a, b verdictRow) int { return cmp.Compare(empty(a), empty(b)) })
 	return s.page(at, t.Title, "target", data)
+}
+
+// filesOfCampaign are those that lie beside its bundles.
+func (s *maker) filesOfCampaign(at string, t *Target) []link {
+	var out []link
+	for _, name := range conformance.Files {
+		if file := path.Join(t.CampaignDir, name); s.copied(file) {
+			out = append(out, link{Href: href(at, file), Text: name})
+		}
+	}
+	return out
 }
 
 // empty is 1 for a row without a verdict, and 0 for any other.
