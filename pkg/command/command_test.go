@@ -41,7 +41,9 @@ func TestUsage(t *testing.T) {
 		{"--moon", "unknown flag: --moon; see `evenkeel --help`"},
 		{"run --moon", "unknown flag: --moon; see `evenkeel run --help`"},
 		{"run quick", "evenkeel run takes no arguments, but got \"quick\""},
-		{"run --seed x", "invalid argument \"x\" for \"--seed\" flag"},
+		{"run --seed x", "--seed \"x\" is not a whole number; see `evenkeel run --help`"},
+		{"run --strict=x", "--strict \"x\" is not true or false"},
+		{"conformance run --repeat two", "--repeat \"two\" is not a whole number; see `evenkeel conformance run --help`"},
 		{"run --topology x", "the topology x cannot be read"},
 		{"run --scenario x", "read the scenario x"},
 		{"run --profile x", "there is no profile \"x\""},
@@ -239,6 +241,14 @@ func TestOneSentence(t *testing.T) {
 	joined := errors.Join(errors.New("the first"), nil, fmt.Errorf("the second:\n\n   with\tmore"))
 	if got, want := oneSentence(joined), "the first; the second:; with more"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestCounted(t *testing.T) {
+	for n, want := range map[int]string{0: "0 targets", 1: "1 target", 2: "2 targets"} {
+		if got := counted(n, "target"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
 	}
 }
 

@@ -66,7 +66,7 @@ func (r *Report) Markdown() string {
 	}
 	for _, p := range r.Profiles {
 		fmt.Fprintf(&b, "- profile `%s`: core **%s** (%s), extended **%s** (%s)\n", p.Name,
-			p.Core.Outcome, report.InWords(p.Core.Counts), p.Extended.Outcome, report.InWords(p.Extended.Counts))
+			p.Core.Outcome, p.Core.InWords(), p.Extended.Outcome, p.Extended.InWords())
 	}
 	return b.String()
 }

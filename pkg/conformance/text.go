@@ -49,7 +49,7 @@ func (r *Report) Text(out io.Writer, width int) error {
 	fmt.Fprintf(&b, "Verdict: %s (%s)\n", strings.ToUpper(string(r.Verdict)), report.InWords(r.Counts))
 	for _, p := range r.Profiles {
 		fmt.Fprintf(&b, "Profile %s: core %s (%s), extended %s (%s)\n", p.Name,
-			p.Core.Outcome, report.InWords(p.Core.Counts), p.Extended.Outcome, report.InWords(p.Extended.Counts))
+			p.Core.Outcome, p.Core.InWords(), p.Extended.Outcome, p.Extended.InWords())
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

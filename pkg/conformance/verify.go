@@ -114,7 +114,7 @@ func Verify(ctx context.Context, dir string, o VerifyOptions) (*Verification, er
 // differs for that alone, which is a problem already.
 func (v *Verification) follows(told []byte) error {
 	if v.missing > 0 {
-		v.Notes = append(v.Notes, fmt.Sprintf("%s was not compared with the bundles, of which %d are missing", ReportFile, v.missing))
+		v.Notes = append(v.Notes, fmt.Sprintf("%s was not compared with the bundles: %d missing", ReportFile, v.missing))
 		return nil
 	}
 	if v.Report.Runs.Unplayed > 0 {

@@ -49,11 +49,57 @@ func TestVerify_WhatEvenkeelWrotesHolds(t *testing.T) {
 	if err != nil || !v.Matches() || v.Judged != 5 {
 		t.Fatalf("%v, %+v", err, v)
 	}
+	if contains(v.Notes, "no part of the campaign") {
+		t.Errorf("what evenkeel writes is no part of the campaign: %q", v.Notes)
+	}
 	if !contains(v.Notes, "line 4, try 1 has no bundle that could be verified: it left no bundle") {
 		t.Errorf("%q", v.Notes)
 	}
 	if _, err := Verify(t.Context(), t.TempDir(), VerifyOptions{}); err == nil {
 		t.Error("an empty folder is verified")
+	}
+}
+
+// Of a bundle that is missing it is said once, by line and folder, and not also what the report would
+// be without it.
+func TestVerify_SaysOnceThatABundleIsMissing(t *testing.T) {
+	dir := mixed(t)
+	f, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := f.state.all()
+	lost := all[slices.IndexFunc(all, func(e Ended) bool { return e.Digest != "" })]
+	if err := os.RemoveAll(filepath.Join(dir, lost.Bundle)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := Verify(t.Context(), dir, VerifyOptions{Harness: storyHarness})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("line %d, try %d (%s): its bundle is missing; name with --bundles where bundles are", lost.Line, lost.Try, lost.Bundle)
+	if len(v.Problems) != 1 || v.Problems[0] != want {
+		t.Errorf("%q, want only %q", v.Problems, want)
+	}
+	if !contains(v.Notes, ReportFile+" was not compared with the bundles: 1 missing") {
+		t.Errorf("%q", v.Notes)
+	}
+}
+
+// What lies beside a campaign is no evidence, and readers are told so.
+func TestVerify_NamesWhatIsNoPartOfTheCampaign(t *testing.T) {
+	dir := mixed(t)
+	for _, name := range []string{"a.txt", "b.txt", "c.txt", "d.txt", "e.txt", "f.txt", bundle.SignatureFile + "~"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := Verify(t.Context(), dir, VerifyOptions{Harness: storyHarness})
+	if err != nil || !v.Matches() {
+		t.Fatalf("%v, %+v", err, v)
+	}
+	if !contains(v.Notes, "what else lies in the folder is no part of the campaign: a.txt, b.txt, c.txt, d.txt, e.txt and 2 more") {
+		t.Errorf("%q", v.Notes)
 	}
 }
 

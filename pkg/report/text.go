@@ -55,7 +55,7 @@ func (r *ConformanceReport) Table(out io.Writer, width int) error {
 	fmt.Fprintf(&b, " (%s)\n", counts(r.Statistics.Counts))
 	for _, p := range r.Profiles {
 		fmt.Fprintf(&b, "Profile %s: core %s (%s), extended %s (%s)\n", p.Name,
-			p.Core.Outcome, counts(p.Core.Counts), p.Extended.Outcome, counts(p.Extended.Counts))
+			p.Core.Outcome, p.Core.InWords(), p.Extended.Outcome, p.Extended.InWords())
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -86,6 +86,15 @@ func counts(of map[check.Verdict]int) string {
 		return "nothing was judged"
 	}
 	return strings.Join(out, ", ")
+}
+
+// InWords writes the counts of a part. A part may have no requirement, and then nothing can speak
+// against it.
+func (p Part) InWords() string {
+	if len(p.Counts) == 0 {
+		return "no requirement has this level"
+	}
+	return counts(p.Counts)
 }
 
 // InWords writes counts of verdicts, such as "14 pass, 2 skipped".

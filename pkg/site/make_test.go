@@ -14,8 +14,10 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/evenkeel/evenkeel/pkg/attest"
 	"github.com/evenkeel/evenkeel/pkg/bundle"
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/conformance"
 	"github.com/evenkeel/evenkeel/pkg/report/results"
 )
 
@@ -239,6 +241,35 @@ func TestMake_EscapesWhatStrangersSay(t *testing.T) {
 	}
 	if all[".secret"] != nil {
 		t.Error("a hidden file is on the site")
+	}
+}
+
+// The page of a campaign leads to its files, with which it can be verified, and names the key of the
+// signature without saying that it is right.
+func TestMake_LinksTheFilesOfACampaign(t *testing.T) {
+	dir := folder(t, map[string]any{"theirs/conformance.yaml": campaign(), "theirs/plan.yaml": "x", "theirs/journal.jsonl": "x", "theirs/notes.txt": "x"})
+	key := filepath.Join(t.TempDir(), "key")
+	id, err := attest.GenerateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := attest.Sign(t.Context(), filepath.Join(dir, "theirs"), key, attest.NewCampaignStatement(nil, attest.Predicate{})); err != nil {
+		t.Fatal(err)
+	}
+	_, out := made(t, dir, Options{})
+	all := files(t, out)
+	page := all["targets/theirs.html"]
+	links := parse(t, page).links
+	for _, name := range conformance.Files {
+		if want := "../theirs/" + name; slices.Contains(links, want) != (name != conformance.RunsDir) {
+			t.Errorf("%s: links are %q", name, links)
+		}
+	}
+	if slices.Contains(links, "../theirs/notes.txt") {
+		t.Error("what is no part of the campaign is linked as one")
+	}
+	if !bytes.Contains(page, []byte("names the key "+id+";")) {
+		t.Errorf("the page does not name the key %s", id)
 	}
 }
 
