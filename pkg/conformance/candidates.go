@@ -41,7 +41,7 @@ func NewPlan(ctx context.Context, r Request) (*Plan, error) {
 	if p.Asked.Tries < 1 || p.Asked.Tries > maxTries || p.Asked.Repeat < 1 {
 		return nil, fmt.Errorf("--repeat is to be at least 1, and --tries between 1 and %d", maxTries)
 	}
-	candidates, err := shipped(r.Scenarios)
+	candidates, err := shipped(r.Scenarios, r.Release)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (p *Plan) choose() error {
 		return err
 	}
 	p.Requirements, p.Asked.Profiles = nil, nil
-	candidates, err := shipped(p.Asked.Scenarios)
+	candidates, err := shipped(p.Asked.Scenarios, p.Target.Release)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (p *Plan) choose() error {
 // again plans the same once more, from what the plan itself says was asked, and which
 // scenarios the target cannot be played on with. A plan that differs was changed.
 func (p *Plan) again() (*Plan, error) {
-	candidates, err := shipped(p.Asked.Scenarios)
+	candidates, err := shipped(p.Asked.Scenarios, p.Target.Release)
 	if err != nil {
 		return nil, err
 	}
@@ -123,8 +123,9 @@ func target(r Request) (PlannedTarget, error) {
 	return t, nil
 }
 
-// shipped are the scenarios that ship with evenkeel, or those of them that are named.
-func shipped(named []string) ([]Candidate, error) {
+// shipped are the scenarios that ship with evenkeel, or those of them that are named, as they are
+// played at the release that was asked for, if any.
+func shipped(named []string, release string) ([]Candidate, error) {
 	all, err := run.Shipped()
 	if err != nil {
 		return nil, fmt.Errorf("read the scenarios: %w", err)
@@ -142,7 +143,7 @@ func shipped(named []string) ([]Candidate, error) {
 		if len(named) > 0 && !slices.Contains(named, name) {
 			continue
 		}
-		c := Candidate{Name: name, Cost: s.Cost(), Digest: func(seed int64) (string, error) { return run.PlayedDigest(name, seed) }}
+		c := Candidate{Name: name, Cost: s.Cost(), Digest: func(seed int64) (string, error) { return run.PlayedDigest(name, release, seed) }}
 		for _, id := range s.Judges {
 			c.Judges = append(c.Judges, requirement.ID(id))
 		}

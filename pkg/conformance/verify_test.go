@@ -395,7 +395,7 @@ func changePlan(t *testing.T, random *rand.Rand, dir string) bool {
 	switch random.IntN(6) {
 	case 0:
 		line.Seed++
-		if line.ScenarioDigest, err = run.PlayedDigest(line.Scenario, line.Seed); err != nil {
+		if line.ScenarioDigest, err = run.PlayedDigest(line.Scenario, "", line.Seed); err != nil {
 			t.Fatal(err)
 		}
 	case 1:

@@ -98,11 +98,16 @@ var shipped = sync.OnceValues(func() ([]*scenario.Scenario, error) {
 func ScenarioPath(name string) string { return path.Join("fixtures", "scenarios", name+".yaml") }
 
 // PlayedDigest is the SHA-256, in hexadecimal, of scenario.yaml in the bundle of a run that
-// plays a shipped scenario with a seed.
-func PlayedDigest(name string, seed int64) (string, error) {
+// plays a shipped scenario with a seed, at the release that was asked for, if any.
+func PlayedDigest(name, release string, seed int64) (string, error) {
 	raw, err := fs.ReadFile(fixtures.Files, path.Join("scenarios", name+".yaml"))
 	if err != nil {
 		return "", fmt.Errorf("read the scenario %s: %w", name, err)
+	}
+	if release != "" {
+		if raw, err = withStart(raw, release); err != nil {
+			return "", fmt.Errorf("the scenario %s: %w", name, err)
+		}
 	}
 	return bundle.ContentDigest((&plan{seed: seed, scenarioYAML: raw}).played()), nil
 }

@@ -375,13 +375,15 @@ func ids(requirements []requirement.Requirement) []string {
 }
 
 // LoadScenario reads a scenario file, or the one that ships with Evenkeel under the same
-// path, with all that it names. What is not in the folders beside its own is what ships, so
+// path or name, with all that it names. What is not in the folders beside its own is what ships, so
 // that the scenario of a bundle can be played again.
 func LoadScenario(name string) (*scenario.Scenario, []byte, error) {
 	raw, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		if s, raw, err := loadShipped(name); err == nil {
-			return s, raw, nil
+		for _, at := range []string{name, ScenarioPath(name)} {
+			if s, raw, err := loadShipped(at); err == nil {
+				return s, raw, nil
+			}
 		}
 	}
 	s, err := scenario.LoadOver(fixtures.Files, name)

@@ -73,26 +73,6 @@ func Run(ctx context.Context, o Options) (*Outcome, error) {
 	return r.conclude(ctx, playErr)
 }
 
-// startAt has the members begin at the release that the scenario starts from.
-func (p *plan) startAt(ctx context.Context, asked string) error {
-	if p.topology.ExternallyManaged() {
-		return nil // the harness does not choose the releases of an external cluster
-	}
-	releases, err := p.provider.Releases(ctx, p.topology.Spec.Distribution)
-	if err != nil {
-		return err
-	}
-	start, err := p.scenario.StartRelease(releases)
-	if err != nil || start == "" {
-		return err
-	}
-	if asked != "" && asked != start {
-		return fmt.Errorf("the scenario %s begins at release %s, and %s was asked for: leave --release out", p.scenario.Metadata.Name, start, asked)
-	}
-	p.topology.SetRelease(start)
-	return nil
-}
-
 // running is one run under way.
 type running struct {
 	options Options

@@ -270,6 +270,9 @@ func (r *Runner) check() error {
 			return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, r.Scenario.Steps[i].Name(), err)
 		}
 	}
+	if _, err := r.Scenario.releasesUsed(r.members(), r.start, r.cluster.Releases(), r.LeaveOut); err != nil {
+		return fmt.Errorf("%s: %w", r.Scenario.File, err)
+	}
 	return nil
 }
 
