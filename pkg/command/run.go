@@ -55,7 +55,7 @@ judge what is asked for is played.`,
 	f := cmd.Flags()
 	f.StringVar(&o.Topology, "topology", run.DefaultTopology, "the control plane to bring up: a file, or one that ships with evenkeel")
 	f.StringVar(&o.Release, "release", "", "release that all members begin at (default the topology's or the scenario's)")
-	f.StringVar(&o.Scenario, "scenario", "", "the scenario to play (default "+run.DefaultScenario+")")
+	f.StringVar(&o.Scenario, "scenario", "", "the scenario to play: a file, or one that ships with evenkeel (default "+run.DefaultScenario+")")
 	f.StringSliceVar(&o.Profiles, "profile", nil, "profile to judge as a whole, may be repeated (default: what the scenario can judge)")
 	f.StringVar(&o.Focus, "focus", "", "let only requirements pass whose ID this regular expression matches; any other one that is broken is still reported")
 	f.Int64Var(&o.Seed, "seed", 0, "seed of all randomness (default one that is chosen and printed)")

@@ -112,7 +112,8 @@ type LeaderElection struct {
 
 // Start is how the control plane begins.
 type Start struct {
-	// Release of all members; empty means those of the topology.
+	// Release of all members; empty means those of the topology. The --release of a run goes
+	// before a relative one, such as @oldest.
 	Release string `yaml:"release,omitempty"`
 	// MigrationRate is how many objects a second storage version migrations may
 	// write, in the place of the topology's limit; where that has none, nothing.
