@@ -268,7 +268,7 @@ func TestMake_LinksTheFilesOfACampaign(t *testing.T) {
 	if slices.Contains(links, "../theirs/notes.txt") {
 		t.Error("what is no part of the campaign is linked as one")
 	}
-	if !bytes.Contains(page, []byte("names the key "+id+";")) {
+	if !strings.Contains(html.UnescapeString(string(page)), "names the key "+id+";") {
 		t.Errorf("the page does not name the key %s", id)
 	}
 }
