@@ -24,8 +24,14 @@ func ownBallasts(r release.Release) (own release.Resource, ok bool) {
 	return binary.Ballasts(), err == nil && r.Behaves() != r.Name
 }
 
-// plantEmulation has a release that emulates another one behave, in part, like its binary.
+// plantEmulation has a release that emulates another one behave, in part, like its binary, and one
+// that is compatible with an older one forget that.
 func plantEmulation(r release.Release, d defects.Set) release.Release {
+	if behaves, err := release.Lookup(r.Behaves()); err == nil && r.Compatible != "" && d.Has(defects.EV01ForgetsOlder) {
+		return r.Changed(release.Group, release.Ballasts, func(ballasts *release.Resource) {
+			ballasts.Encoding = behaves.Ballasts().Encoding // defect: EV-01-forgets-older
+		})
+	}
 	own, ok := ownBallasts(r)
 	if !ok {
 		return r

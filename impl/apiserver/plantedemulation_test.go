@@ -46,6 +46,23 @@ func TestPlantEmulation_ChangesOnlyWhatEmulates(t *testing.T) {
 	}
 }
 
+func TestPlantEmulation_ForgetsWhatItIsCompatibleWith(t *testing.T) {
+	r, err := release.Lookup("1.3")
+	if err == nil {
+		r, err = r.Emulating("1.3", "1.1")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	forgets := defects.Of(defects.EV01ForgetsOlder)
+	if got := plantEmulation(r, forgets).Ballasts().Encoding; got != release.V1 || r.Ballasts().Encoding != release.V1beta1 {
+		t.Errorf("it stores %s, and the release itself %s", got, r.Ballasts().Encoding)
+	}
+	if one := emulating(t, "1.3", "1.2"); !reflect.DeepEqual(plantEmulation(one, forgets), one) {
+		t.Error("one that was told nothing has something to forget")
+	}
+}
+
 func TestOwnBallasts(t *testing.T) {
 	if own, ok := ownBallasts(emulating(t, "1.3", "1.1")); !ok || own.Encoding != release.V1 {
 		t.Errorf("the binary stores %+v, %v", own, ok)

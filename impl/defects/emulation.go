@@ -3,6 +3,7 @@ package defects
 // Defects of emulated versions, KEP-4330.
 const (
 	EV01StoresOwnAtTimes ID = "EV-01-stores-own-at-times"
+	EV01ForgetsOlder     ID = "EV-01-forgets-older"
 	EV02HidesRemoved     ID = "EV-02-hides-removed"
 	EV02HostsNewer       ID = "EV-02-hosts-newer"
 	EV03RefusesBack      ID = "EV-03-refuses-when-back"
@@ -16,6 +17,7 @@ const (
 
 var emulationCatalog = []Defect{
 	{EV01StoresOwnAtTimes, "EV-01", inAPIServer, "an API server that emulates another release stores every 20th ballast in the version of its binary"},
+	{EV01ForgetsOlder, "EV-01", inAPIServer, "an API server stores ballasts in the version that it would without --min-compatibility-version"},
 	{EV02HidesRemoved, "EV-02", inAPIServer, "an API server that emulates another release hosts ballasts in no version that its binary has removed"},
 	{EV02HostsNewer, "EV-02", inAPIServer, "an API server that emulates another release also hosts ballasts in the versions that its binary has added"},
 	{EV03RefusesBack, "EV-03", inAPIServer, "an API server that follows on one with a newer binary and the same behavior refuses to write ballasts"},
