@@ -27,9 +27,10 @@ func ownBallasts(r release.Release) (own release.Resource, ok bool) {
 // plantEmulation has a release that emulates another one behave, in part, like its binary, and one
 // that is compatible with an older one forget that.
 func plantEmulation(r release.Release, d defects.Set) release.Release {
-	if behaves, err := release.Lookup(r.Behaves()); err == nil && r.Compatible != "" && d.Has(defects.EV01ForgetsOlder) {
+	forgets := d.Has(defects.EV01ForgetsOlder) || d.Has(defects.EV07ForgetsOlder)
+	if behaves, err := release.Lookup(r.Behaves()); err == nil && r.Compatible != "" && forgets {
 		return r.Changed(release.Group, release.Ballasts, func(ballasts *release.Resource) {
-			ballasts.Encoding = behaves.Ballasts().Encoding // defect: EV-01-forgets-older
+			ballasts.Encoding = behaves.Ballasts().Encoding // defect: EV-01-forgets-older, EV-07-forgets-older
 		})
 	}
 	own, ok := ownBallasts(r)

@@ -54,12 +54,13 @@ func TestPlantEmulation_ForgetsWhatItIsCompatibleWith(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	forgets := defects.Of(defects.EV01ForgetsOlder)
-	if got := plantEmulation(r, forgets).Ballasts().Encoding; got != release.V1 || r.Ballasts().Encoding != release.V1beta1 {
-		t.Errorf("it stores %s, and the release itself %s", got, r.Ballasts().Encoding)
-	}
-	if one := emulating(t, "1.3", "1.2"); !reflect.DeepEqual(plantEmulation(one, forgets), one) {
-		t.Error("one that was told nothing has something to forget")
+	for _, forgets := range []defects.Set{defects.Of(defects.EV01ForgetsOlder), defects.Of(defects.EV07ForgetsOlder)} {
+		if got := plantEmulation(r, forgets).Ballasts().Encoding; got != release.V1 || r.Ballasts().Encoding != release.V1beta1 {
+			t.Errorf("it stores %s, and the release itself %s", got, r.Ballasts().Encoding)
+		}
+		if one := emulating(t, "1.3", "1.2"); !reflect.DeepEqual(plantEmulation(one, forgets), one) {
+			t.Error("one that was told nothing has something to forget")
+		}
 	}
 }
 

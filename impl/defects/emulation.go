@@ -12,6 +12,7 @@ const (
 	EV06StoresAsBinary   ID = "EV-06-stores-as-its-binary"
 	EV06SaysAsBinary     ID = "EV-06-says-as-its-binary"
 	EV07FollowsTheFirst  ID = "EV-07-follows-the-first"
+	EV07ForgetsOlder     ID = "EV-07-forgets-older"
 	EV08TakesAny         ID = "EV-08-takes-any-version"
 )
 
@@ -26,5 +27,6 @@ var emulationCatalog = []Defect{
 	{EV06StoresAsBinary, "EV-06", inAPIServer, "an API server that emulates another release stores ballasts in the version of its binary, and says so"},
 	{EV06SaysAsBinary, "EV-06", inAPIServer, "an API server that emulates another release says of migrations, of which there are none, that it stores them in the version of its binary"},
 	{EV07FollowsTheFirst, "EV-07", inManager, "a migration begins when the first server has announced another version than the others, and goes by that one"},
+	{EV07ForgetsOlder, "EV-07", inAPIServer, "as EV-01-forgets-older; where nothing else writes ballasts it shows by a migration alone"},
 	{EV08TakesAny, "EV-08", inAPIServer, "an API server that cannot emulate what it is told to emulates nothing, and goes on"},
 }
