@@ -122,7 +122,7 @@ var nearCatalog = []nearDefect{
 	{SVM18FailsLate, "SVM-18", inControllerManager, Near{Bound: "failsWithin", Delay: 190 * time.Second}, "a migration of an unknown resource fails 190 seconds after it was created"},
 	{SVM19FailsLate, "SVM-19", inControllerManager, Near{Bound: "failsWithin", Delay: 190 * time.Second}, "a migration of a resource that cannot be migrated fails 190 seconds after it was created"},
 	{SVM21StopsLate, "SVM-21", inControllerManager, Near{Bound: "stopsWithin", Delay: 17 * time.Second}, "a migration goes on for 17 seconds after the agreement was lost"},
-	{SVM21EndsLate, "SVM-21", inControllerManager, Near{Bound: "endsWithin", Delay: 62 * time.Second}, "a migration that lost the agreement stops, and its outcome is written 62 seconds later"},
+	{SVM21EndsLate, "SVM-21", inControllerManager, Near{Bound: "endsWithin", Delay: 65 * time.Second}, "a migration that lost the agreement stops, and its outcome is written 65 seconds later"},
 	{SVM24StopsLate, "SVM-24", inControllerManager, Near{Bound: "stopsWithin", Delay: 12 * time.Second}, "a migration goes on for 12 seconds after its deletion"},
 	{SVM24BeginsLate, "SVM-24", inControllerManager, Near{Bound: "beginsWithin", Delay: 12 * time.Second}, "the next migration begins 12 seconds after the one before was deleted"},
 	{SVM24UnmarksLate, "SVM-24", inControllerManager, Near{Bound: "unmarksWithin", Delay: 17 * time.Second}, "a definition says for 17 seconds after the deletion of a migration that its resource is being migrated"},
