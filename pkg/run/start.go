@@ -52,14 +52,14 @@ func withStart(text []byte, release string) ([]byte, error) {
 		return nil, err
 	}
 	at := s.Start.Release
-	if !strings.HasPrefix(at.Value, relative) {
+	if at.Alias == nil && !strings.HasPrefix(at.Value, relative) {
 		return text, nil
 	}
 	// A value that begins with @ is quoted.
 	lines := strings.SplitAfter(string(text), "\n")
 	before, line := lines[at.Line-1][:at.Column-1], lines[at.Line-1][at.Column-1:]
 	rest, ok := strings.CutPrefix(line[1:], at.Value)
-	if !ok {
+	if !ok || at.Alias != nil {
 		return nil, fmt.Errorf("start.release is not written as plain text in quotes, so that no other release can go before it")
 	}
 	lines[at.Line-1] = before + line[:1] + release + rest

@@ -54,9 +54,17 @@ func TestRelease_GoesBeforeARelativeStart(t *testing.T) {
 	if _, err := prepare(t.Context(), Options{Scenario: file, Release: "1.3", Providers: providers}, now); err == nil || !strings.Contains(err.Error(), "leave --release out") {
 		t.Errorf("a release that the scenario names gives way: %v", err)
 	}
-	write(`"@old\x65st"`)
-	if _, err := prepare(t.Context(), Options{Scenario: file, Release: "1.2", Providers: providers}, now); err == nil || !strings.Contains(err.Error(), "start.release is not written as plain text") {
-		t.Errorf("error %v", err)
+	for _, odd := range []string{`"@old\x65st"`, "*oldest"} {
+		write(odd)
+		if odd[0] == '*' {
+			anchored := strings.Replace(goesOn, "metadata: {name: old}", "metadata: {name: old}\ndescription: &oldest \"@oldest\"", 1)
+			if err := os.WriteFile(file, []byte(strings.Replace(anchored, "START", odd, 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := prepare(t.Context(), Options{Scenario: file, Release: "1.2", Providers: providers}, now); err == nil || !strings.Contains(err.Error(), "start.release is not written as plain text") {
+			t.Errorf("%s: error %v", odd, err)
+		}
 	}
 }
 
