@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -15,5 +16,13 @@ func TestPlan_ScenariosByNameFileAndPath(t *testing.T) {
 	}
 	if _, err := makePlan(func(r *Request) { r.Scenarios = []string{"mine/restart-skew.yaml"} }); err == nil {
 		t.Error("a file at a path of its own is taken for the scenario that ships")
+	}
+}
+
+// Where no scenario is to blame, the error is about what is.
+func TestPlan_SaysWhatIsWrongWithTheTarget(t *testing.T) {
+	_, err := makePlan(func(r *Request) { r.Release = "9.9" })
+	if err == nil || !strings.Contains(err.Error(), `no release "9.9"`) || strings.Contains(err.Error(), "no scenario") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -105,3 +105,15 @@ func TestPlayedDigest_IsThatOfTheBundle(t *testing.T) {
 		}
 	}
 }
+
+// A scenario that ships goes by its path and by its name.
+func TestLoadScenario_ByPathAndName(t *testing.T) {
+	for _, name := range []string{ScenarioPath("quick"), "quick"} {
+		if s, raw, err := LoadScenario(name); err != nil || s.Metadata.Name != "quick" || len(raw) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, _, err := LoadScenario("no-such"); err == nil {
+		t.Error("a scenario that does not ship is there")
+	}
+}
