@@ -293,7 +293,7 @@ func (t *tally) weigh(of *Requirement) {
 		reason("no scenario that judges it can be played on the target")
 	case n.Open > 0:
 		of.Verdict = check.Inconclusive
-		of.Reasons = append(of.Reasons, named(t.open[of.ID])...)
+		of.Reasons = append(of.Reasons, named(t.open[of.ID], "lines")...)
 	case n.Deviated > 0:
 		of.Verdict = check.Deviation
 		reason("in %d runs it was broken as the distribution documents", n.Deviated)
@@ -308,10 +308,10 @@ func (t *tally) weigh(of *Requirement) {
 	}
 }
 
-// named are the first few of the lines.
-func named(lines []string) []string {
-	if more := len(lines) - maxNamed; more > 0 {
-		return append(slices.Clone(lines[:maxNamed]), fmt.Sprintf("and %d more lines", more))
+// named are the first few of what there is, such as lines, and how many more there are.
+func named(all []string, what string) []string {
+	if more := len(all) - maxNamed; more > 0 {
+		return append(slices.Clone(all[:maxNamed]), fmt.Sprintf("and %d more %s", more, what))
 	}
-	return lines
+	return all
 }

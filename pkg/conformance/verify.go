@@ -324,18 +324,9 @@ func (v *Verification) others(dir string) error {
 		}
 	}
 	if len(names) > 0 {
-		v.Notes = append(v.Notes, fmt.Sprintf("what else lies in the folder is no part of the campaign: %s", shown(names)))
+		v.Notes = append(v.Notes, fmt.Sprintf("what else lies in the folder is no part of the campaign: %s", strings.Join(named(names, "files"), ", ")))
 	}
 	return nil
-}
-
-// shown are the first names of a list, and how many more there are.
-func shown(names []string) string {
-	text := strings.Join(names[:min(len(names), maxNamed)], ", ")
-	if more := len(names) - maxNamed; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	return text
 }
 
 // compare compares the report with what was computed.

@@ -98,7 +98,7 @@ func TestVerify_NamesWhatIsNoPartOfTheCampaign(t *testing.T) {
 	if err != nil || !v.Matches() {
 		t.Fatalf("%v, %+v", err, v)
 	}
-	if !contains(v.Notes, "what else lies in the folder is no part of the campaign: a.txt, b.txt, c.txt, d.txt, e.txt and 2 more") {
+	if !contains(v.Notes, "what else lies in the folder is no part of the campaign: a.txt, b.txt, c.txt, d.txt, e.txt, and 2 more files") {
 		t.Errorf("%q", v.Notes)
 	}
 }

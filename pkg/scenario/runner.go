@@ -270,10 +270,17 @@ func (r *Runner) check() error {
 			return fmt.Errorf("%s: step %d (%s): %w", r.Scenario.File, i+1, r.Scenario.Steps[i].Name(), err)
 		}
 	}
-	if _, err := r.Scenario.releasesUsed(r.members(), r.start, r.cluster.Releases(), r.LeaveOut); err != nil {
-		return fmt.Errorf("%s: %w", r.Scenario.File, err)
+	_, err = r.releasesAhead()
+	return err
+}
+
+// releasesAhead are those that the scenario is going to use.
+func (r *Runner) releasesAhead() ([]string, error) {
+	used, err := r.Scenario.releasesUsed(r.members(), r.start, r.cluster.Releases(), r.LeaveOut)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.Scenario.File, err)
 	}
-	return nil
+	return used, nil
 }
 
 // checkStep holds a step against what the cluster has and supports.
@@ -332,9 +339,9 @@ func (r *Runner) selectable(selectors []string) (members []string, err error) {
 // prepare has the cluster see to all releases that the scenario is going to
 // use, so that what is missing is told before anything runs.
 func (r *Runner) prepare(ctx context.Context) error {
-	releases, err := r.Scenario.releasesUsed(r.members(), r.start, r.cluster.Releases(), r.LeaveOut)
+	releases, err := r.releasesAhead()
 	if err != nil {
-		return fmt.Errorf("%s: %w", r.Scenario.File, err)
+		return err
 	}
 	preparer, ok := r.cluster.(cluster.ReleasePreparer)
 	if !ok {

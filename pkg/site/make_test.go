@@ -244,22 +244,28 @@ func TestMake_EscapesWhatStrangersSay(t *testing.T) {
 	}
 }
 
-// The page of a campaign leads to its files, with which it can be verified, and names the key of the
-// signature without saying that it is right.
+// The page of a campaign leads to its files, with which it can be verified. It names the key of the
+// signature without saying that it is right, and so does the page of a bundle.
 func TestMake_LinksTheFilesOfACampaign(t *testing.T) {
-	dir := folder(t, map[string]any{"theirs/conformance.yaml": campaign(), "theirs/plan.yaml": "x", "theirs/journal.jsonl": "x", "theirs/notes.txt": "x"})
+	dir := small(t)
+	for _, name := range []string{conformance.PlanFile, conformance.JournalFile, "notes.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, "theirs", name), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	key := filepath.Join(t.TempDir(), "key")
 	id, err := attest.GenerateKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := attest.Sign(t.Context(), filepath.Join(dir, "theirs"), key, attest.NewCampaignStatement(nil, attest.Predicate{})); err != nil {
-		t.Fatal(err)
+	for _, signed := range []string{"theirs", "odd #1?"} {
+		if _, err := attest.Sign(t.Context(), filepath.Join(dir, signed), key, attest.NewCampaignStatement(nil, attest.Predicate{})); err != nil {
+			t.Fatal(err)
+		}
 	}
 	_, out := made(t, dir, Options{})
 	all := files(t, out)
-	page := all["targets/theirs.html"]
-	links := parse(t, page).links
+	links := parse(t, all["targets/theirs.html"]).links
 	for _, name := range conformance.Files {
 		if want := "../theirs/" + name; slices.Contains(links, want) != (name != conformance.RunsDir) {
 			t.Errorf("%s: links are %q", name, links)
@@ -268,8 +274,10 @@ func TestMake_LinksTheFilesOfACampaign(t *testing.T) {
 	if slices.Contains(links, "../theirs/notes.txt") {
 		t.Error("what is no part of the campaign is linked as one")
 	}
-	if !strings.Contains(html.UnescapeString(string(page)), "names the key "+id+";") {
-		t.Errorf("the page does not name the key %s", id)
+	for _, page := range []string{"targets/theirs.html", "odd #1?.html"} {
+		if !strings.Contains(html.UnescapeString(string(all[page])), "names the key "+id+",") {
+			t.Errorf("%s does not name the key %s", page, id)
+		}
 	}
 }
 

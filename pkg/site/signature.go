@@ -17,5 +17,5 @@ func (m *Model) signer(folder string) []fact {
 	if err != nil {
 		return []fact{{"Signature", "cannot be read: " + err.Error()}}
 	}
-	return []fact{{"Signature", "names the key " + envelope.KeyID() + "; `evenkeel verify --key` checks it"}}
+	return []fact{{"Signature", "names the key " + envelope.KeyID() + ", which evenkeel verify --key checks"}}
 }
