@@ -71,7 +71,7 @@ func verifyCampaign(cmd *cobra.Command, dir string, o conformance.VerifyOptions)
 func tellVerification(cmd *cobra.Command, dir string, v *conformance.Verification) error {
 	told := fmt.Sprintf("%s: does not match\n", dir)
 	if v.Matches() {
-		told = fmt.Sprintf("%s: matches (%d runs planned, %d bundles judged again, verdict %s", dir, v.Report.Runs.Planned, v.Judged, v.Report.Verdict)
+		told = fmt.Sprintf("%s: matches (%s planned, %s judged again, verdict %s", dir, counted(v.Report.Runs.Planned, "run"), counted(v.Judged, "bundle"), v.Report.Verdict)
 		if v.Signed != "" {
 			told += ", signed by " + v.Signed
 		}
