@@ -8,18 +8,21 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
+
+const readyWithin = "readyWithin"
 
 // ro02: a running member is ready within a bound, as soon as nothing disturbs it
 // (highly available topology: each member serves on its own). It sees the answers of
-// /readyz. It does not see a member that calls itself ready and serves nothing, nor one
-// that is ready again each time before the bound is over, however often it falls.
+// /readyz. It does not see a member that calls itself ready and serves nothing (RO-06), nor
+// one that falls again and again and is ready for as long as the bound in between.
 var ro02 = law.Deadline[*Facts, *server]{
 	Row:     law.Row{ID: "RO-02", Takes: []string{history.LackProcesses}, Sources: []fact.Source{fact.Readyz}, Needs: []law.Need{{Name: "ready"}, {Name: "readyEach", Each: true}}},
-	Bound:   "readyWithin",
+	Bound:   readyWithin,
 	Over:    (*Facts).servers,
 	Begin:   (*server).unready,
-	Running: (*server).undisturbed,
+	Running: func(s *server) fact.Signal { return fact.And(s.undisturbed(), fact.Not(s.ready())) },
 	Done:    (*server).readies,
 	Void:    (*server).stopped,
 	Breach: func(s *server, _ fact.Moment, done *fact.Moment, took time.Duration) string {
@@ -62,10 +65,50 @@ func (s *server) unready() []fact.Moment {
 	return out
 }
 
-// readies is when the member becomes ready, or answers so first after a process started.
+// readiness is a stretch of time in which the member is ready; fell is nil at the end.
+type readiness struct {
+	rose fact.Moment
+	fell *fact.Moment
+}
+
+// readinesses are those since the API server started.
+func (s *server) readinesses() []readiness {
+	var out []readiness
+	for _, a := range s.facts.ReadyAnswers(s.Member) {
+		goesOn := len(out) > 0 && out[len(out)-1].fell == nil
+		switch {
+		case a.Earliest < s.Started.Earliest || a.OK() == goesOn:
+		case a.OK():
+			out = append(out, readiness{rose: a.Since})
+		default:
+			out[len(out)-1].fell = &a.Since
+		}
+	}
+	return out
+}
+
+// ready is while the member is ready since the API server started.
+func (s *server) ready() fact.Signal {
+	var b fact.Builder
+	for _, r := range s.readinesses() {
+		b.Set(r.rose, fact.Yes)
+		if r.fell != nil {
+			b.Set(*r.fell, fact.No)
+		}
+	}
+	return b.Signal()
+}
+
+// readies is when the member becomes ready and stays so. Where it falls again before it was
+// ready for as long as the bound, and nothing disturbed it, the clock did not come to its end:
+// it stood.
 func (s *server) readies() []fact.Moment {
-	good := fact.Where(s.facts.ReadyAnswers(s.Member), fact.ReadyAnswer.OK)
-	return fact.Each(good, func(a fact.ReadyAnswer) fact.Moment { return a.Since })
+	undisturbed, bound := s.undisturbed(), int64(requirement.MustBound("RO-02", readyWithin))
+	stays := fact.Where(s.readinesses(), func(r readiness) bool {
+		return r.fell == nil || r.fell.Latest-r.rose.Earliest >= bound ||
+			undisturbed.During(fact.Moment{Earliest: r.rose.Earliest, Latest: r.fell.Latest}) != fact.Yes
+	})
+	return fact.Each(stays, func(r readiness) fact.Moment { return r.rose })
 }
 
 // stopped is when the harness ended the API server. One that ended by itself owes its

@@ -16,9 +16,14 @@ import (
 // slow puts a fault at a member around what happens.
 func slow(b *stories.Builder, m *story.Member, do func()) {
 	fault := func(phase history.Phase) {
-		b.Emit(history.Event{Kind: history.KindFault, Member: m.Name, Fault: &history.Fault{ID: "slow", Type: "NetworkChaos", Action: "delay", Phase: phase}})
+		f := &history.Fault{ID: "slow", Type: "NetworkChaos", Action: "delay", Phase: phase}
+		if phase == history.PhaseWitness {
+			f.Proof, f.Count = "a read took longer", 3
+		}
+		b.Emit(history.Event{Kind: history.KindFault, Member: m.Name, Fault: f})
 	}
 	fault(history.PhaseInject)
+	fault(history.PhaseWitness)
 	do()
 	fault(history.PhaseHeal)
 }
@@ -87,6 +92,16 @@ func TestLaws_WrongGreens(t *testing.T) {
 			}
 			b.AnswerReady(b.Members[2], 500, false)
 		}},
+		"a member is ready again each time before the bound is over, and never for long": {"RO-02", check.Fail, "at rest", func(b *stories.Builder) {
+			b.Serve(b.Members[2], "1.2")
+			for range 4 {
+				b.AnswerReady(b.Members[2], 500, false)
+				b.Advance(ready.Milliseconds() / 3)
+				b.AnswerReady(b.Members[2], 500, false)
+				b.AnswerReady(b.Members[2], 200, false)
+				b.Advance(ready.Milliseconds() / 3)
+			}
+		}},
 		"the member that acknowledged a write ends, and no other shows it": {"RO-06", check.Fail, "at rest", func(b *stories.Builder) {
 			b.Write(b.Members[0], "configmaps")
 			acknowledged := b.Now
@@ -121,6 +136,32 @@ func TestLaws_WrongGreens(t *testing.T) {
 		}},
 	} {
 		t.Run(string(c.id)+" "+name, func(t *testing.T) { judgetest.Expect(t, c.id, replaced(c.point, c.do), c.want) })
+	}
+}
+
+// A clock that stood while a member was ready begins anew after a fault, and after the member
+// was ready for as long as the bound.
+func TestReady_FallsThatAreNoRelapse(t *testing.T) {
+	ready := requirement.MustBound("RO-02", "readyWithin")
+	falls := func(b *stories.Builder, readyFor time.Duration, between func()) {
+		b.Serve(b.Members[2], "1.2")
+		for range 4 {
+			b.AnswerReady(b.Members[2], 500, false)
+			b.Advance(ready.Milliseconds() / 3)
+			b.AnswerReady(b.Members[2], 500, false)
+			b.AnswerReady(b.Members[2], 200, false)
+			b.Advance(readyFor.Milliseconds())
+			b.AnswerReady(b.Members[2], 200, false)
+			between()
+		}
+	}
+	for name, do := range map[string]func(b *stories.Builder){
+		"ready for as long as the bound": func(b *stories.Builder) { falls(b, ready, func() {}) },
+		"a fault before each fall": func(b *stories.Builder) {
+			falls(b, ready/3, func() { slow(b, b.Members[0], func() { b.Advance(1) }) })
+		},
+	} {
+		t.Run(name, func(t *testing.T) { judgetest.Expect(t, "RO-02", replaced("at rest", do), check.Pass) })
 	}
 }
 
