@@ -6,6 +6,9 @@
 # main job and N others, chosen by the commit: CI comes to all of them over time, and the same commit always
 # plays the same ones. ALL=1 plays everything.
 set -euo pipefail
+# What is played ends an interrupt with a status of its own, after which this would go on with the next.
+trap 'exit 130' INT
+trap 'exit 143' TERM
 cd "$(dirname "$0")/.."
 export EVENKEEL_OUT=${EVENKEEL_OUT:-$(realpath --canonicalize-missing "${1:-_out}")}
 export EVENKEEL_REFPLANE=${EVENKEEL_REFPLANE:-$PWD/bin/refplane}
