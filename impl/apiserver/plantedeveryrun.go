@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/release"
 )
 
 const (
@@ -26,6 +27,8 @@ const (
 	hidesAtFirst, hidesBriefly = 5 * time.Second, time.Second
 	// refusesLong is for how long RO-11-refuses-long refuses reads.
 	refusesLong = 30 * time.Second
+	// readyFor and unreadyFor are for how long /readyz of RO-02-flaps answers what.
+	readyFor, unreadyFor = 35 * time.Second, 30 * time.Second
 )
 
 // plantedHandler has the defects of what every run owes that are seen in the answers of
@@ -34,6 +37,8 @@ type plantedHandler struct {
 	next    http.Handler
 	defects defects.Set
 	clock   clock.WithTicker
+	// third is whether it is the API server of the third member.
+	third bool
 	// custom is whether a resource is a custom one.
 	custom func(group, resource string) bool
 
@@ -57,7 +62,7 @@ func (s *server) plantEveryRun(next http.Handler) http.Handler {
 	if !slices.ContainsFunc(d.IDs(), func(id defects.ID) bool { return strings.HasPrefix(string(id), "RO-") || id == defects.SVM25ShowsLate }) {
 		return next
 	}
-	p := &plantedHandler{next: next, defects: d, clock: clock.RealClock{}, first: map[string]*answer{}}
+	p := &plantedHandler{next: next, defects: d, clock: clock.RealClock{}, third: strings.HasSuffix(s.options.ServerID, "3"), first: map[string]*answer{}}
 	definitions := s.extension.Informers.Apiextensions().V1().CustomResourceDefinitions().Lister()
 	p.custom = func(group, resource string) bool {
 		_, err := definitions.Get(resource + "." + group)
@@ -75,6 +80,8 @@ func (p *plantedHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/readyz":
 		p.readyz(w, r)
+	case p.third && p.defects.Has(defects.RO01ServesLess) && strings.HasPrefix(r.URL.Path+"/", "/apis/"+release.Group+"/"):
+		http.Error(w, "404 page not found", http.StatusNotFound) // defect: RO-01-serves-less
 	case info == nil || !info.IsResourceRequest:
 		p.next.ServeHTTP(w, r)
 	case p.since(p.readySince()) < p.hides() && p.custom(info.APIGroup, info.Resource):
@@ -147,8 +154,9 @@ func (p *plantedHandler) readyz(w http.ResponseWriter, r *http.Request) {
 		p.again = now
 	}
 	late := !p.again.IsZero() && (p.defects.Has(defects.RO02NeverAgain) || p.defects.Has(defects.RO02LateAgain) && now.Sub(p.again) < p.defects.Delay(defects.RO02LateAgain)) // defect: RO-02-never-ready-again, RO-02-late-ready-again
+	flaps := p.third && p.defects.Has(defects.RO02Flaps) && !p.ready.IsZero() && now.Sub(p.ready)%(readyFor+unreadyFor) >= readyFor // defect: RO-02-flaps
 	p.mu.Unlock()
-	if late {
+	if late || flaps {
 		http.Error(w, "[-]planted failed: reason withheld\nreadyz check failed", http.StatusInternalServerError)
 		return
 	}

@@ -56,6 +56,38 @@ func TestPlanted_ReadyAgainLate(t *testing.T) {
 	expect(http.StatusInternalServerError)
 }
 
+func TestPlanted_FallsAgainAndAgain(t *testing.T) {
+	code := http.StatusOK
+	for _, third := range []bool{true, false} {
+		h, clk := planted(defects.RO02Flaps, &code)
+		h.third = third
+		refused := 0
+		for range int(2 * (readyFor + unreadyFor).Seconds()) {
+			if ask(h, http.MethodGet, "/readyz", genericapirequest.RequestInfo{}).Code != http.StatusOK {
+				refused++
+			}
+			clk.Step(time.Second)
+		}
+		if want := int(2 * unreadyFor.Seconds()); third && refused != want || !third && refused > 0 {
+			t.Errorf("third %v: not ready for %d s of two turns, want %d", third, refused, want)
+		}
+	}
+}
+
+func TestPlanted_HasNoBallasts(t *testing.T) {
+	code := http.StatusOK
+	h, _ := planted(defects.RO01ServesLess, &code)
+	h.third = true
+	for path, want := range map[string]int{
+		"/apis/reference.evenkeel.dev": http.StatusNotFound, "/apis/reference.evenkeel.dev/v1/ballasts": http.StatusNotFound,
+		"/apis/reference.evenkeel.dev.example": http.StatusOK, "/api/v1/configmaps": http.StatusOK,
+	} {
+		if got := ask(h, http.MethodGet, path, genericapirequest.RequestInfo{}).Code; got != want {
+			t.Errorf("%s: %d, want %d", path, got, want)
+		}
+	}
+}
+
 func TestPlanted_DropsUpdates(t *testing.T) {
 	code := http.StatusOK
 	h, _ := planted(defects.RO08DropsWrites, &code)

@@ -4,6 +4,8 @@ package defects
 const (
 	RO01ForgetsV1       ID = "RO-01-forgets-v1"
 	RO01ShortPages      ID = "RO-01-short-pages"
+	RO01ServesLess      ID = "RO-01-serves-less"
+	RO02Flaps           ID = "RO-02-flaps"
 	RO02NeverAgain      ID = "RO-02-never-ready-again"
 	RO02LateAgain       ID = "RO-02-late-ready-again"
 	RO03EndsItself      ID = "RO-03-ends-itself"
@@ -27,6 +29,8 @@ const (
 var everyRunCatalog = []Defect{
 	{RO01ForgetsV1, "RO-01", inAPIServer, "release 1.2 neither serves nor decodes v1 of ballasts, which release 1.3 stores"},
 	{RO01ShortPages, "RO-01", inAPIServer, "a list of ConfigMaps with a limit leaves its last object out"},
+	{RO01ServesLess, "RO-01", inAPIServer, "the API server of the third member has no ballasts, which the others of its release have"},
+	{RO02Flaps, "RO-02", inAPIServer, "the API server of the third member is ready for 35 seconds, and then is not for 30, again and again"},
 	{RO02NeverAgain, "RO-02", inAPIServer, "an API server that was ready, and then was not or stood still, is never ready again"},
 	{RO02LateAgain, "RO-02", inAPIServer, "an API server that was ready, and then was not or stood still, is ready again 125 seconds late"},
 	{RO03EndsItself, "RO-03", inManager, "a controller manager ends by itself 20 seconds after its start, with an error"},

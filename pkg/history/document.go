@@ -41,7 +41,8 @@ type DiscoveryDocument struct {
 	Listing *Listing `json:"listing,omitempty"`
 	// Status is the reason of a Status in the body, in the place of a document.
 	Status string `json:"status,omitempty"`
-	// Client is what a client of client-go found out, where the Path is ClientPath.
+	// Client is what a client of client-go found out, where the Path is ClientPath. Beside an
+	// Error it has the numbers of requests alone; before this release there was none then.
 	Client *DiscoveryClient `json:"client,omitempty"`
 	// Durations is how many aggregations the server's metric of their duration has counted,
 	// in the answers of its metrics; -1 where it has none, and nil where the recorder did
@@ -64,7 +65,8 @@ type DiscoveryClient struct {
 	// Legacy is whether the client never asks for the aggregated document.
 	Legacy bool `json:"legacy,omitempty"`
 	// Requests is how many requests it sent, and Refused how many of them were answered
-	// with 429 or an error of the server, or not at all, so that it may have asked again.
+	// with 429 or an error of the server, or not at all or not to the end in time, so that it
+	// may have asked again.
 	Requests int `json:"requests"`
 	Refused  int `json:"refused,omitempty"`
 	// Resources is how many resources it knows, subresources not among them.

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -32,11 +33,15 @@ func (d *Documents) discover(ctx context.Context, client *Client, legacy bool) h
 	// What the library cannot fetch shows in what it found, and is no error of the harness.
 	found, err := discoverWith(klog.NewContext(ctx, klog.Logger{}), d.config, counted, legacy)
 	if err != nil {
-		seen.Error = shorten(err.Error())
-		return ev
+		seen.Error, found = shorten(err.Error()), &history.DiscoveryClient{}
+		if timeout := (interface{ Timeout() bool })(nil); ctx.Err() != nil || errors.As(err, &timeout) && timeout.Timeout() {
+			counted.refused.Add(1)
+		}
+	} else {
+		seen.Code = http.StatusOK
 	}
 	found.Legacy, found.Requests, found.Refused = legacy, int(counted.sent.Load()), int(counted.refused.Load())
-	seen.Code, seen.Client = http.StatusOK, found
+	seen.Client = found
 	return ev
 }
 

@@ -13,6 +13,7 @@ import (
 var ad28 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-28", Takes: law.AnyRun, Sources: definitions, Needs: append(each("aggregated", "legacy"), anyOf("alike")...)},
 	Parts: []law.Law[*Facts]{
+		law.Each[*Facts, *client]{Row: law.Row{ID: "AD-28"}, Over: (*Facts).clients, End: func(c *client, _ law.Bounds) law.Entry { return c.fails() }},
 		clientLaw(law.Row{ID: "AD-28"}, func(c *client, _ law.Bounds) law.Entry {
 			switch {
 			case c.found.Legacy:
@@ -30,25 +31,39 @@ var ad28 = law.Together[*Facts]{
 type client struct {
 	*sweep
 	answer *answer
-	found  *history.DiscoveryClient // nil where it came to no end
+	found  *history.DiscoveryClient
 }
 
-// clients are those of a look that came to their end, the one that uses aggregated discovery
-// first.
+// ended is whether the client came to its end.
+func (c *client) ended() bool { return c.found != nil && c.answer.Error == "" }
+
+// fails is an obligation of a client that came to no end though it got every answer: nothing
+// but what the server said can be the reason.
+func (c *client) fails() law.Entry {
+	if c.found == nil || c.ended() || c.found.Refused > 0 {
+		return law.Entry{}
+	}
+	return c.entry("a client").Broken("a client of %s got an answer to each of %d requests, and could do nothing with them: %s", c.answer.member.name, c.found.Requests, c.answer.Error).Shown(c.answer.seq)
+}
+
+// clients are those of a look, the one that uses aggregated discovery first.
 func (s *sweep) clients() []*client {
 	return fact.Each(fact.Where(s.answers, func(a *answer) bool { return a.Path == history.ClientPath }), func(a *answer) *client { return &client{s, a, a.Client} })
 }
 
+// clients are those of all quiet looks.
+func (f *Facts) clients() (out []*client) {
+	for _, s := range f.quiet() {
+		out = append(out, s.clients()...)
+	}
+	return out
+}
+
 // clientLaw is a law about what clients of quiet looks found out.
 func clientLaw(row law.Row, end func(*client, law.Bounds) law.Entry) law.Law[*Facts] {
-	return law.Each[*Facts, *client]{Row: row, Over: func(f *Facts) (out []*client) {
-		for _, s := range f.quiet() {
-			out = append(out, s.clients()...)
-		}
-		return out
-	}, End: func(c *client, b law.Bounds) law.Entry {
+	return law.Each[*Facts, *client]{Row: row, Over: (*Facts).clients, End: func(c *client, b law.Bounds) law.Entry {
 		switch {
-		case c.found == nil:
+		case !c.ended():
 			return c.entry("a client").Excused("the client came to no end")
 		case c.found.Refused > 0:
 			return c.entry("a client").Excused("the server could not answer")
@@ -92,7 +107,7 @@ func (c *client) lacks() []string {
 // aggregated server that is down.
 func (s *sweep) mapAlike() law.Entry {
 	clients := s.clients()
-	if len(clients) != 2 || clients[0].found == nil || clients[1].found == nil {
+	if len(clients) != 2 || !clients[0].ended() || !clients[1].ended() {
 		return law.Entry{}
 	}
 	one, other := clients[0].found, clients[1].found

@@ -114,6 +114,19 @@ func TestAD28BlamesForWhatAClientDoesNotLearn(t *testing.T) {
 	})
 }
 
+// A client that got every answer came to no end because of what these say.
+func TestAD28BlamesForAnswersThatNoClientCanUse(t *testing.T) {
+	for refused, want := range map[int]check.Verdict{0: check.Fail, 1: check.Pass} {
+		r := edited(t, "AD-28", func(e *story.Edit) {
+			d := e.Document(2, func(ev *history.Event) bool { return ev.DiscoveryDocument != nil && ev.DiscoveryDocument.Client != nil })
+			d.Code, d.Error, d.Client = 0, "unexpected end of JSON input", &history.DiscoveryClient{Legacy: d.Client.Legacy, Requests: 2, Refused: refused}
+		})
+		if r.Verdict != want {
+			t.Errorf("%d refused: %s: %q", refused, r.Verdict, r.Reasons)
+		}
+	}
+}
+
 func TestAD30WantsEachDurationMeasured(t *testing.T) {
 	fails(t, "AD-30", func(e *story.Edit) {
 		looks := map[string]int64{}

@@ -44,6 +44,45 @@ func TestRead_AgreesWithEtcdOrIsNoAnswer(t *testing.T) {
 	}
 }
 
+// All servers of a release that have the same features serve the same resources.
+func TestRead_OfAResourceThatAnotherServerOfTheReleaseServes(t *testing.T) {
+	started := func(member, release string, off ...string) history.Event {
+		ev := process(member, history.ComponentAPIServer, history.ProcessStarted, 1, second)
+		ev.Process.Release, ev.Process.DisabledFeatures = release, off
+		return ev
+	}
+	reads := func(member string, r history.Read) history.Event {
+		r.How, r.Group, r.Resource = history.ReadConsistent, "example.com", "things"
+		return history.Event{Seq: 9, At: 5*second + 5, From: 5 * second, Member: member, Read: &r}
+	}
+	ready := func(at int64) history.Event {
+		return history.Event{At: at, From: at, Member: "cp1", Ready: &history.Ready{Code: 200}}
+	}
+	hosts := func(aggregated bool) history.Event {
+		return history.Event{At: 4 * second, Member: "cp2", HostedResources: &history.HostedResources{Resources: []history.HostedResource{{Group: "example.com", Resource: "things", Kind: "Thing", Aggregated: aggregated, Persisted: true}}}}
+	}
+	served, not := reads("cp2", history.Read{Code: 200, Compared: true, Stored: 1}), reads("cp1", history.Read{Code: 404, NotServed: true})
+	for name, c := range map[string]struct {
+		events []history.Event
+		want   law.Ending
+	}{
+		"of its release":             {[]history.Event{started("cp1", "1.2"), started("cp2", "1.2"), ready(3 * second), served, not}, law.Broken},
+		"of its release, later":      {[]history.Event{started("cp1", "1.2"), started("cp2", "1.2"), ready(3 * second), not, served}, law.Broken},
+		"of another release":         {[]history.Event{started("cp1", "1.2"), started("cp2", "1.3"), ready(3 * second), served, not}, law.Excused},
+		"with other features":        {[]history.Event{started("cp1", "1.2"), started("cp2", "1.2", "x"), ready(3 * second), served, not}, law.Excused},
+		"before the member is ready": {[]history.Event{started("cp1", "1.2"), started("cp2", "1.2"), ready(8 * second), served, not}, law.Excused},
+		"of an unknown release":      {[]history.Event{started("cp1", ""), started("cp2", ""), ready(3 * second), served, not}, law.Excused},
+		"an aggregated resource":     {[]history.Event{started("cp1", "1.2"), started("cp2", "1.2"), ready(3 * second), served, not}, law.Excused},
+	} {
+		f := observed(append(c.events, hosts(name == "an aggregated resource"))...)
+		for _, r := range f.reads {
+			if e := r.agrees(law.Bounds{}); r.NotServed && (e.Ending != c.want || e.Ending == law.Broken && len(e.Evidence) != 2) {
+				t.Errorf("%s: %+v, want %s", name, e, c.want)
+			}
+		}
+	}
+}
+
 // What a webhook does not convert, the API server cannot read.
 func TestRead_OfObjectsThatAWebhookConvertsIsExcused(t *testing.T) {
 	things := &history.CustomResource{Group: "example.com", Resource: "things", Storage: "v1", Webhook: true}

@@ -1,7 +1,10 @@
 package everyrun
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
+	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -11,8 +14,8 @@ import (
 // ro01: every API server that takes part reads whatever etcd holds of the resources that
 // it serves (version skew policy: members of neighboring releases share one etcd). It
 // sees what the harness wrote, at holds and at the end. It does not see objects of others,
-// fields that get lost while the object and its revision stay, a resource that a member
-// stopped to serve altogether, nor a member that is always too busy to answer.
+// fields that get lost while the object and its revision stay, a resource that all servers
+// of a release stopped to serve, nor a member that is always too busy to answer.
 var ro01 = law.Each[*Facts, read]{
 	Row: law.Row{ID: "RO-01", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Reads}, Needs: []law.Need{
 		{Name: "reads"}, {Name: "readsEach", Each: true},
@@ -31,7 +34,7 @@ func (r read) agrees(law.Bounds) law.Entry {
 	}
 	switch ok := r.Code == http.StatusOK; {
 	case r.NotServed:
-		return e.Excused("the member does not serve the resource")
+		return r.unserved(e)
 	case ok && r.Compared && r.Stored+r.Extra == 0:
 		return e.Excused("etcd holds none of the objects")
 	case ok && !r.Compared:
@@ -49,6 +52,50 @@ func (r read) agrees(law.Bounds) law.Entry {
 		return e.Unclear("%s with %d, which says nothing of it: %s%s", what, r.Code, r.Message, r.Error)
 	}
 	return e.Broken("%s with %d: %s%s", what, r.Code, r.Message, r.Error).Alone()
+}
+
+// unserved is what a member owes that does not serve a resource: nothing, unless another
+// server of its release that has the same features does. That is asked of built-in resources:
+// which servers have another one, their release does not decide.
+func (r read) unserved(e law.Entry) law.Entry {
+	f, of, p := r.facts, fact.Resource{Group: r.Group, Resource: r.Resource}, r.process()
+	if p == nil || p.Release == "" || f.Hosted(of) != fact.HostedBuiltIn || f.Defined(of) {
+		return e.Excused("the member does not serve the resource")
+	}
+	other, ok := f.answered()[serving{of, p.Release, features(p)}]
+	switch {
+	case !ok:
+		return e.Excused("no server of the member's release serves the resource")
+	case r.through(f.healthy(r.member)) != fact.Yes:
+		return e.Excused("the member did not serve all the time, or a fault was at it")
+	}
+	return e.Broken("%s does not serve %s, and a server of its release, %s, did: that of %s", r.member, r.of(), p.Release, other.member).Shown(other.Seq, r.Seq)
+}
+
+// serving is which servers answered for a resource.
+type serving struct {
+	fact.Resource
+	release, features string
+}
+
+func features(p *fact.Process) string { return strings.Join(slices.Sorted(slices.Values(p.Off)), ",") }
+
+// answered are the first reads that servers answered.
+func (f *Facts) answered() map[serving]read {
+	return fact.Cached(f.History, serving{}, func() map[serving]read {
+		out := map[serving]read{}
+		for _, r := range slices.Backward(f.reads) {
+			if p := r.process(); p != nil && r.Code == http.StatusOK {
+				out[serving{fact.Resource{Group: r.Group, Resource: r.Resource}, p.Release, features(p)}] = r
+			}
+		}
+		return out
+	})
+}
+
+// process is the API server that was asked; nil where it is not certain which one it was.
+func (r read) process() *fact.Process {
+	return r.facts.ProcessAt(r.member, history.ComponentAPIServer, fact.Moment{Earliest: min(r.At, cmp.Or(r.From, r.At)), Latest: r.At, Seq: r.Seq})
 }
 
 func (r read) of() string { return named(r.Resource, r.Group) }
