@@ -193,6 +193,10 @@ func (d *Documents) Sweep(ctx context.Context, client *Client) {
 		for _, condition := range conditions(d.tags[path], d.outdated[path]) {
 			ask(path, askJSON, condition)
 		}
+		// Another encoding is cached by clients, too, and has the same tag.
+		for _, condition := range singles(d.tags[path], d.outdated[path]) {
+			ask(path, askProtobuf, condition)
+		}
 	}
 	versions := d.versions(ctx, client)
 	for _, version := range versions {

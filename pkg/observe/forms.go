@@ -21,6 +21,9 @@ const (
 // askJSON is what single looks ask for.
 var askJSON = aggregated(asJSON, documentVersion)
 
+// askProtobuf asks for the same document in protobuf.
+var askProtobuf = aggregated(asProtobuf, documentVersion)
+
 // askLocal asks for what the server itself hosts, as KEP-4020 has it.
 var askLocal = askJSON + ";profile=nopeer"
 
@@ -30,7 +33,7 @@ var askLocal = askJSON + ";profile=nopeer"
 // unusual order.
 var forms = []string{
 	"", "*/*", asJSON,
-	aggregated(asYAML, documentVersion), aggregated(asProtobuf, documentVersion), askLocal,
+	aggregated(asYAML, documentVersion), askProtobuf, askLocal,
 	// Clients as they are: of today, of yesterday, of the first days.
 	join(askJSON, asJSON),
 	join(askJSON, aggregated(asJSON, betaVersion), asJSON),
@@ -65,4 +68,15 @@ func conditions(tag, outdated string) []string {
 		all = append(all, outdated)
 	}
 	return all
+}
+
+// singles are the conditions that are one tag: that of the document, and another one.
+func singles(tag, outdated string) []string {
+	if tag == "" {
+		return nil
+	}
+	if outdated == "" {
+		outdated = `"0"`
+	}
+	return []string{tag, outdated}
 }

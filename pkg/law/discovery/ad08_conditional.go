@@ -8,7 +8,7 @@ import (
 )
 
 // ad08: a matching If-None-Match gives 304 without a body, any other the document
-// (KEP-3352, caching).
+// (KEP-3352, caching). It sees JSON and protobuf.
 var ad08 = formLaw(law.Row{ID: "AD-08", Takes: law.AnyRun, Sources: definitions, Needs: atBoth("unchanged", "full")}, func(s *sweep, a *answer) (tag, wrong string) {
 	first := s.conditionally(a)
 	if first == nil || !singleTag(a.IfNoneMatch) && a.IfNoneMatch != first.ETag {
@@ -21,7 +21,7 @@ var ad08 = formLaw(law.Row{ID: "AD-08", Takes: law.AnyRun, Sources: definitions,
 		return "", "was told that the client has " + first.ETag + ", which is the document's tag, and gave the document"
 	case matches:
 		return "unchanged", ""
-	case a.Code != http.StatusOK || a.Digest != first.Digest:
+	case a.Code != http.StatusOK || a.Accept == askedJSON && a.Digest != first.Digest || a.Content != first.Content:
 		return "", "was told that the client has " + a.IfNoneMatch + ", which is not the document's tag, and did not give the document"
 	}
 	return "full", ""
@@ -32,7 +32,7 @@ var ad08 = formLaw(law.Row{ID: "AD-08", Takes: law.AnyRun, Sources: definitions,
 // because of what is foreign.
 func (s *sweep) conditionally(a *answer) *answer {
 	first := s.steady(a.Path)
-	if first == nil || first.ETag == "" || a.IfNoneMatch == "" || a.Accept != askedJSON {
+	if first == nil || first.ETag == "" || a.IfNoneMatch == "" || a.Accept != askedJSON && a.Accept != askedProtobuf {
 		return nil
 	}
 	if a.IfNoneMatch != "*" && a.Code == http.StatusOK && s.member.differsByForeign(first.listing, a.listing, s.from) {

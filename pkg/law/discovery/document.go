@@ -23,6 +23,8 @@ const (
 	// one in which a server tells of itself alone.
 	askedJSON  = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 	askedLocal = askedJSON + ";profile=nopeer"
+	// askedProtobuf is the same document as askedJSON in another encoding.
+	askedProtobuf = "application/vnd.kubernetes.protobuf;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 )
 
 // plainKinds are the kinds of the documents that are not aggregated, by path.

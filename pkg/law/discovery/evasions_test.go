@@ -1,6 +1,7 @@
 package discovery_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -103,6 +104,22 @@ func TestAPIServicesThatHaveAGroupForThemselves(t *testing.T) {
 	lone().hands(201).pass(time.Minute).polled("a", flows).blames(t, "AD-19")
 	lone().hands(201).pass(time.Minute).looksAt("a", said{union: has, own: has}).blames(t, "AD-25", "a does not list tides.io/v1, which an APIService hands on")
 	lone().hands(201).pass(time.Minute).polled("a", flows).removesTides().pass(11*time.Second).polled("a", flows).blames(t, "AD-19", "a still lists tides.io/v1")
+}
+
+// A client caches what it has got, in whatever encoding.
+func TestAD08LooksAtProtobuf(t *testing.T) {
+	asked := func(matches bool) story.Match {
+		return func(ev *history.Event) bool {
+			d := ev.DiscoveryDocument
+			return d != nil && d.Path == groupsPath && strings.HasPrefix(d.Accept, "application/vnd.kubernetes.protobuf") && d.IfNoneMatch != "" && (d.IfNoneMatch != `"0"`) == matches
+		}
+	}
+	fails(t, "AD-08", func(e *story.Edit) {
+		d := e.Document(2, asked(true))
+		d.Code, d.Size = 200, 900
+	})
+	fails(t, "AD-08", func(e *story.Edit) { e.Document(2, asked(false)).Code = 304 })
+	fails(t, "AD-08", func(e *story.Edit) { e.Document(2, asked(false)).Content = "another" })
 }
 
 func TestAD28BlamesForWhatAClientDoesNotLearn(t *testing.T) {
