@@ -223,8 +223,9 @@ func (h *builder) sweep(m *story.Member) {
 		for _, condition := range []string{tag, `"0"`, "W/" + tag, `"0", ` + tag, "*"} {
 			ask(history.DiscoveryDocument{Path: path, Accept: v2JSON, IfNoneMatch: condition})
 		}
-		for _, condition := range []string{tag, `"0"`} {
-			ask(history.DiscoveryDocument{Path: path, Accept: v2Proto, IfNoneMatch: condition})
+		if path == "/apis" { // enough to tell of
+			ask(history.DiscoveryDocument{Path: path, Accept: v2Proto, IfNoneMatch: tag})
+			ask(history.DiscoveryDocument{Path: path, Accept: v2Proto, IfNoneMatch: `"0"`})
 		}
 	}
 	ask(history.DiscoveryDocument{Path: "/api/v1", Accept: plainJSON})
