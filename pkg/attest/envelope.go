@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,9 @@ type Envelope struct {
 // overwrites a signature, nor does it take a key from inside the bundle, with
 // which the key would be published.
 func Sign(ctx context.Context, dir, keyFile string, statement Statement) (keyID string, err error) {
+	if _, err := os.Stat(keyFile); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no key %s: `evenkeel keygen` makes one", keyFile)
+	}
 	inside, err := contains(dir, keyFile)
 	if err != nil {
 		return "", err

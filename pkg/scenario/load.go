@@ -62,6 +62,9 @@ func LoadFS(fixtures fs.FS, file string) (*Scenario, error) { return load(fixtur
 // load reads the file, which messages call shown.
 func load(fixtures fs.FS, file, shown string) (*Scenario, error) {
 	raw, err := fs.ReadFile(fixtures, file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read the scenario %s: there is no such file, nor does a scenario of that name ship; `evenkeel scenarios` lists them", shown)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the scenario %s: %w", shown, cause(err))
 	}
