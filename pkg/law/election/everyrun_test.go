@@ -34,6 +34,46 @@ func TestLedWithin_Bracket(t *testing.T) {
 	})
 }
 
+// Where no instance is a candidate, those that run owe a leader.
+func TestLedWithin_WithoutCandidates(t *testing.T) {
+	led, starts := requirement.MustBound("RO-04", "ledWithin"), requirement.MustBound("RO-04", "startsWithin")
+	begin := func() *electionBuilder {
+		b := controlPlane().manager("a", history.ProcessStarted, "").claim(managersLease, "a_1").renewFor(managersLease, "a_1", 60*time.Second)
+		return b.manager("b", history.ProcessStarted, "").renewFor(managersLease, "a_1", 60*time.Second)
+	}
+	// The Lease lasts for 15 s after the last renewal.
+	late := "while a controller-manager ran, " + managersLease + " had no leader"
+	for name, c := range map[string]struct {
+		after func(*electionBuilder)
+		want  []string
+	}{
+		"in time":  {func(b *electionBuilder) { b.waitWithChanges(10*time.Second + led - time.Second) }, nil},
+		"too late": {func(b *electionBuilder) { b.waitWithChanges(15*time.Second + led + time.Second) }, []string{late}},
+		"another one has only started": {func(b *electionBuilder) {
+			b.manager("b", history.ProcessExited, killed).waitWithChanges(20*time.Second).manager("b", history.ProcessStarted, "").waitWithChanges(starts + led - time.Second)
+		}, nil},
+		"another one has started long ago": {func(b *electionBuilder) {
+			b.manager("b", history.ProcessExited, killed).waitWithChanges(20*time.Second).manager("b", history.ProcessStarted, "").waitWithChanges(starts + led + time.Second)
+		}, []string{late}},
+		"none runs": {func(b *electionBuilder) {
+			b.manager("b", history.ProcessExited, killed).waitWithChanges(5*time.Minute).manager("b", history.ProcessStarted, "")
+		}, nil},
+		"its API server does not serve": {func(b *electionBuilder) {
+			b.endServer("b", 1).waitWithChanges(5*time.Minute).startServer("b", 2).ready("b", 200)
+		}, nil},
+		"a fault is about the Lease": {func(b *electionBuilder) {
+			b.fault(history.FaultAdmission, history.FaultAdmissionDeny, managersLease, history.PhaseInject, history.PhaseWitness).waitWithChanges(5*time.Minute).
+				fault(history.FaultAdmission, history.FaultAdmissionDeny, managersLease, history.PhaseHeal)
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := begin().manager("a", history.ProcessExited, killed)
+			c.after(b)
+			b.claim(managersLease, "b_2").renewFor(managersLease, "b_2", 20*time.Second).expectBreaches(t, "RO-04", c.want...)
+		})
+	}
+}
+
 func TestActsWithin_Bracket(t *testing.T) {
 	judgetest.Bracket(t, "RO-05", "actsWithin", func(took time.Duration) []history.Event {
 		return at(stories.Upgrade, "at rest", func(h *stories.Builder) {

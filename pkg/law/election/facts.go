@@ -14,7 +14,9 @@ const (
 	candidatePrefix = "/registry/leasecandidates/"
 	// coordinators is the Lease by which API servers elect the active coordinator.
 	coordinators = "kube-system/leader-election-controller"
-	// scheduler is the Lease of the only component that is no controller manager.
+	// managers is the Lease of the controller managers, and scheduler that of the only component
+	// that is none.
+	managers  = "kube-system/kube-controller-manager"
 	scheduler = "kube-system/kube-scheduler"
 	// oldest and newest are the strategies by which a coordinator elects, and notCoordinated is
 	// the one that leaves a Lease to the instances.
