@@ -154,7 +154,7 @@ func (p *plantedHandler) readyz(w http.ResponseWriter, r *http.Request) {
 		p.again = now
 	}
 	late := !p.again.IsZero() && (p.defects.Has(defects.RO02NeverAgain) || p.defects.Has(defects.RO02LateAgain) && now.Sub(p.again) < p.defects.Delay(defects.RO02LateAgain)) // defect: RO-02-never-ready-again, RO-02-late-ready-again
-	flaps := p.third && p.defects.Has(defects.RO02Flaps) && !p.ready.IsZero() && now.Sub(p.ready)%(readyFor+unreadyFor) >= readyFor // defect: RO-02-flaps
+	flaps := p.third && p.defects.Has(defects.RO02Flaps) && !p.ready.IsZero() && now.Sub(p.ready)%(readyFor+unreadyFor) >= readyFor                                           // defect: RO-02-flaps
 	p.mu.Unlock()
 	if late || flaps {
 		http.Error(w, "[-]planted failed: reason withheld\nreadyz check failed", http.StatusInternalServerError)
