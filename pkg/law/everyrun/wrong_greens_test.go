@@ -143,9 +143,9 @@ func TestLaws_WrongGreens(t *testing.T) {
 // was ready for as long as the bound.
 func TestReady_FallsThatAreNoRelapse(t *testing.T) {
 	ready := requirement.MustBound("RO-02", "readyWithin")
-	falls := func(b *stories.Builder, readyFor time.Duration, between func()) {
+	falls := func(b *stories.Builder, times int, readyFor time.Duration, between func()) {
 		b.Serve(b.Members[2], "1.2")
-		for range 4 {
+		for range times {
 			b.AnswerReady(b.Members[2], 500, false)
 			b.Advance(ready.Milliseconds() / 3)
 			b.AnswerReady(b.Members[2], 500, false)
@@ -156,9 +156,10 @@ func TestReady_FallsThatAreNoRelapse(t *testing.T) {
 		}
 	}
 	for name, do := range map[string]func(b *stories.Builder){
-		"ready for as long as the bound": func(b *stories.Builder) { falls(b, ready, func() {}) },
+		"ready for as long as the bound":           func(b *stories.Builder) { falls(b, 4, ready, func() {}) },
+		"not ready for less than the bound in all": func(b *stories.Builder) { falls(b, 2, ready/2, func() {}) },
 		"a fault before each fall": func(b *stories.Builder) {
-			falls(b, ready/3, func() { slow(b, b.Members[0], func() { b.Advance(1) }) })
+			falls(b, 4, ready/3, func() { slow(b, b.Members[0], func() { b.Advance(1) }) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) { judgetest.Expect(t, "RO-02", replaced("at rest", do), check.Pass) })
