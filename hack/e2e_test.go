@@ -27,15 +27,7 @@ func TestE2E_EndsWithAnInterrupt(t *testing.T) {
 	for sent, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		dir := t.TempDir()
 		record := filepath.Join(dir, "record")
-		for name, content := range map[string]string{"hack/e2e.sh": string(script), "bin/evenkeel": interrupted, "path/go": recorder} {
-			file := filepath.Join(dir, name)
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-				t.Fatal(err)
-			}
-		}
+		writeFiles(t, dir, map[string]string{"hack/e2e.sh": string(script), "bin/evenkeel": interrupted, "path/go": recorder})
 		command := exec.CommandContext(t.Context(), filepath.Join(dir, "hack/e2e.sh"), filepath.Join(dir, "out"))
 		command.Env = append(os.Environ(), "ALL=1", "RECORD="+record, "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"))
 		// A terminal sends its interrupt to all that it runs.

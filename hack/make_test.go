@@ -34,15 +34,7 @@ func TestMake_InAFolderWithABlank(t *testing.T) {
 	for _, keep := range []string{"bin/x", "what/x", "goes/x"} {
 		files[keep] = "kept"
 	}
-	for name, content := range files {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
+	writeFiles(t, dir, files)
 	run := func(target string, variables ...string) []string {
 		t.Helper()
 		if err := os.RemoveAll(record); err != nil {
@@ -94,6 +86,20 @@ func TestMake_InAFolderWithABlank(t *testing.T) {
 	for name, kept := range map[string]bool{"what": true, "goes": true, "what goes out": false, "bin": false} {
 		if _, err := os.Stat(filepath.Join(dir, name)); (err == nil) != kept {
 			t.Errorf("make clean: %s is there: %v, want %v", name, err == nil, kept)
+		}
+	}
+}
+
+// writeFiles puts files that can be run into a folder, by name.
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, content := range files {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

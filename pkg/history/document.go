@@ -65,8 +65,8 @@ type DiscoveryClient struct {
 	// Legacy is whether the client never asks for the aggregated document.
 	Legacy bool `json:"legacy,omitempty"`
 	// Requests is how many requests it sent, and Refused how many of them were answered
-	// with 429 or an error of the server, or not at all or not to the end in time, so that it
-	// may have asked again.
+	// with 429 or an error of the server, or not at all or not to the end, so that it may have
+	// asked again.
 	Requests int `json:"requests"`
 	Refused  int `json:"refused,omitempty"`
 	// Resources is how many resources it knows, subresources not among them.

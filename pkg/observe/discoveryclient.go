@@ -3,6 +3,7 @@ package observe
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -34,9 +35,6 @@ func (d *Documents) discover(ctx context.Context, client *Client, legacy bool) h
 	found, err := discoverWith(klog.NewContext(ctx, klog.Logger{}), d.config, counted, legacy)
 	if err != nil {
 		seen.Error, found = shorten(err.Error()), &history.DiscoveryClient{}
-		if timeout := (interface{ Timeout() bool })(nil); ctx.Err() != nil || errors.As(err, &timeout) && timeout.Timeout() {
-			counted.refused.Add(1)
-		}
 	} else {
 		seen.Code = http.StatusOK
 	}
@@ -58,7 +56,25 @@ func (c *countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil || response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError {
 		c.refused.Add(1)
 	}
+	if err == nil {
+		response.Body = countedBody{response.Body, &c.refused}
+	}
 	return response, err
+}
+
+// countedBody counts what does not come to its end.
+type countedBody struct {
+	io.ReadCloser
+	lost *atomic.Int64
+}
+
+// Read reads from the body.
+func (b countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		b.lost.Add(1)
+	}
+	return n, err
 }
 
 func discoverWith(ctx context.Context, config func() (*rest.Config, error), transport http.RoundTripper, legacy bool) (*history.DiscoveryClient, error) {

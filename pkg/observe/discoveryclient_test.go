@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 
 	"k8s.io/client-go/rest"
@@ -17,7 +18,7 @@ type roundTrips func(*http.Request) (*http.Response, error)
 func (f roundTrips) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // What a client could not do with answers is told apart from answers that did not come.
-func TestDiscover_CountsWhatDidNotComeInTime(t *testing.T) {
+func TestDiscover_CountsWhatDidNotCome(t *testing.T) {
 	body := func(text string) roundTrips {
 		return func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(text)), Request: r}, nil
@@ -29,6 +30,9 @@ func TestDiscover_CountsWhatDidNotComeInTime(t *testing.T) {
 	}{
 		"what is no JSON":     {body("{"), false},
 		"a server that hangs": {func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }, true},
+		"a connection that breaks": {func(r *http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)), Request: r}, nil
+		}, true},
 		"a body that hangs": {func(r *http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: hangingBody{r.Context()}, Request: r}, nil
 		}, true},

@@ -6,6 +6,7 @@
 package everyrun
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -140,12 +141,11 @@ func (o origin) entry(about string) law.Entry {
 }
 
 // through is whether a signal holds all the time from the beginning of an event to its end.
-func (o origin) through(s fact.Signal) fact.Truth {
-	from := o.From
-	if from == 0 {
-		from = o.At
-	}
-	return s.During(fact.Moment{Earliest: from, Latest: o.At})
+func (o origin) through(s fact.Signal) fact.Truth { return s.During(o.span()) }
+
+// span is from the beginning of an event to its end.
+func (o origin) span() fact.Moment {
+	return fact.Moment{Earliest: cmp.Or(o.From, o.At), Latest: o.At, Seq: o.Seq}
 }
 
 // healthy is while nothing stands in the way at a member.

@@ -1,7 +1,6 @@
 package everyrun
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -95,7 +94,7 @@ func (f *Facts) answered() map[serving]read {
 
 // process is the API server that was asked; nil where it is not certain which one it was.
 func (r read) process() *fact.Process {
-	return r.facts.ProcessAt(r.member, history.ComponentAPIServer, fact.Moment{Earliest: min(r.At, cmp.Or(r.From, r.At)), Latest: r.At, Seq: r.Seq})
+	return r.facts.ProcessAt(r.member, history.ComponentAPIServer, r.span())
 }
 
 func (r read) of() string { return named(r.Resource, r.Group) }

@@ -71,13 +71,18 @@ type readiness struct {
 	fell *fact.Moment
 }
 
+// answers are those of /readyz since the API server started.
+func (s *server) answers() []fact.ReadyAnswer {
+	return fact.Where(s.facts.ReadyAnswers(s.Member), func(a fact.ReadyAnswer) bool { return a.Earliest >= s.Started.Earliest })
+}
+
 // readinesses are those since the API server started.
 func (s *server) readinesses() []readiness {
 	var out []readiness
-	for _, a := range s.facts.ReadyAnswers(s.Member) {
+	for _, a := range s.answers() {
 		goesOn := len(out) > 0 && out[len(out)-1].fell == nil
 		switch {
-		case a.Earliest < s.Started.Earliest || a.OK() == goesOn:
+		case a.OK() == goesOn:
 		case a.OK():
 			out = append(out, readiness{rose: a.Since})
 		default:
@@ -89,14 +94,7 @@ func (s *server) readinesses() []readiness {
 
 // ready is while the member is ready since the API server started.
 func (s *server) ready() fact.Signal {
-	var b fact.Builder
-	for _, r := range s.readinesses() {
-		b.Set(r.rose, fact.Yes)
-		if r.fell != nil {
-			b.Set(*r.fell, fact.No)
-		}
-	}
-	return b.Signal()
+	return fact.Follow(s.answers(), func(a fact.ReadyAnswer) fact.Moment { return a.Since }, fact.ReadyAnswer.OK)
 }
 
 // readies is when the member becomes ready and stays so. Where it falls again before it was
@@ -105,7 +103,7 @@ func (s *server) ready() fact.Signal {
 func (s *server) readies() []fact.Moment {
 	undisturbed, bound := s.undisturbed(), int64(requirement.MustBound("RO-02", readyWithin))
 	stays := fact.Where(s.readinesses(), func(r readiness) bool {
-		return r.fell == nil || r.fell.Latest-r.rose.Earliest >= bound ||
+		return r.fell == nil || r.rose.Earliest <= r.fell.Latest-bound ||
 			undisturbed.During(fact.Moment{Earliest: r.rose.Earliest, Latest: r.fell.Latest}) != fact.Yes
 	})
 	return fact.Each(stays, func(r readiness) fact.Moment { return r.rose })
