@@ -71,6 +71,8 @@ func (p *plantedRemotes) adopts(w *worker, failed bool) relister {
 			next = unfetched(version) // defect: AD-17-forgets
 		case !lost && changes && p.lost[w] && p.d.Has(defects.AD18StaleForEver):
 			next = outdated(next) // defect: AD-18-stale-for-ever
+		case !lost && len(a.asked) > 0 && a.asked[0] != version && p.d.Has(defects.AD10ListsFirstVersion):
+			next = fetched(version, answer{}) // defect: AD-10-lists-first-version
 		}
 		if lost {
 			p.lost[w] = true

@@ -44,9 +44,9 @@ type aggregated struct {
 	// does is the current misbehavior, and bitten whether a request has met it.
 	does   string
 	bitten bool
-	// defined is whether its group-version is handed on to it, and priority that
-	// of the APIService.
-	defined  bool
+	// versions are those of its group that are handed on to it, and priority that of their
+	// APIServices.
+	versions []string
 	priority int
 }
 
@@ -98,7 +98,11 @@ func (r *Runner) registerAPI(ctx context.Context, member string, registerAPI *Re
 	if err != nil {
 		return err
 	}
-	if err := r.defineBackend(ctx, member, backend); err != nil {
+	versions := registerAPI.BackendVersions
+	if len(versions) == 0 {
+		versions = []string{faultybackend.Version}
+	}
+	if err := r.defineBackend(ctx, member, backend, versions...); err != nil {
 		return err
 	}
 	return r.bite(ctx, backend)
@@ -155,12 +159,12 @@ func (r *Runner) undefineCRD(ctx context.Context, member, plural, group string) 
 	return r.remove(ctx, member, crdGroup, crdResource, plural+"."+group, &history.Definition{Group: group, Resource: plural})
 }
 
-// defineBackend creates the APIService of a backend's group-version, or changes the priority
-// of the APIService, so that API servers ask the backend for discovery again.
-func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggregated) error {
+// defineBackend creates the APIServices of versions of a backend's group, or changes their
+// priority, so that API servers ask the backend for discovery again.
+func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggregated, versions ...string) error {
 	service := "evenkeel-" + backend.name
 	namespace := r.backendNamespace()
-	if !backend.defined {
+	if len(backend.versions) == 0 {
 		if err := r.makeNamespace(ctx, member, namespace); err != nil {
 			return err
 		}
@@ -172,16 +176,30 @@ func (r *Runner) defineBackend(ctx context.Context, member string, backend *aggr
 		}
 	}
 	backend.priority = otherPriority(backend.priority)
-	name := faultybackend.Version + "." + backend.Group()
-	err := r.put(ctx, member, serviceGroup, serviceResource, name,
-		registration(backend.Group(), faultybackend.Version, backend.priority, service, namespace, backend.Port()),
-		&history.Definition{Remote: true, Group: backend.Group(), Versions: []string{faultybackend.Version}})
-	backend.defined = backend.defined || err == nil
-	return err
+	for _, version := range versions {
+		// Their order stays while their priorities become others, one after the other.
+		priority := backend.priority - versionGap*slices.Index(faultybackend.Versions, version)
+		with := slices.Clone(backend.versions)
+		if !slices.Contains(with, version) {
+			with = append(with, version)
+		}
+		err := r.put(ctx, member, serviceGroup, serviceResource, version+"."+backend.Group(),
+			registration(backend.Group(), version, priority, service, namespace, backend.Port()),
+			&history.Definition{Remote: true, Group: backend.Group(), Versions: with})
+		if err != nil {
+			return err
+		}
+		backend.versions = with
+	}
+	return nil
 }
 
-// usualPriority is the versionPriority of an APIService.
-const usualPriority = 15
+const (
+	// usualPriority is the versionPriority of an APIService.
+	usualPriority = 15
+	// versionGap is by how much that of each further version is less.
+	versionGap = 5
+)
 
 // otherPriority is one of two priorities, and not the one from before.
 func otherPriority(before int) int {
@@ -191,9 +209,22 @@ func otherPriority(before int) int {
 	return usualPriority
 }
 
+// undefineBackend deletes the APIServices of a backend, one after the other. Of one that is not
+// known to have any, a request that was not answered may have made the first.
 func (r *Runner) undefineBackend(ctx context.Context, member string, backend *aggregated) error {
-	backend.defined = false
-	return r.remove(ctx, member, serviceGroup, serviceResource, faultybackend.Version+"."+backend.Group(), &history.Definition{Remote: true, Group: backend.Group()})
+	goes := backend.versions
+	if len(goes) == 0 {
+		goes = []string{faultybackend.Version}
+	}
+	for i, version := range goes {
+		backend.versions = goes[i+1:]
+		err := r.remove(ctx, member, serviceGroup, serviceResource, version+"."+backend.Group(),
+			&history.Definition{Remote: true, Group: backend.Group(), Versions: slices.Clone(backend.versions)})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // put makes an object, or gives one that is there another spec.
@@ -294,6 +325,7 @@ func (r *Runner) setBackendBehavior(ctx context.Context, step *SetBackendBehavio
 		does = ""
 	}
 	backend.does, backend.bitten = does, does == ""
+	backend.SpeakUnaggregated(step.Unaggregated)
 	if does != "" {
 		backend.faults++
 		r.tellBackend(backend, history.PhaseInject, "")
@@ -301,8 +333,8 @@ func (r *Runner) setBackendBehavior(ctx context.Context, step *SetBackendBehavio
 	if err := backend.Behave(does); err != nil {
 		return err
 	}
-	if does != "" && backend.defined {
-		if err := r.defineBackend(ctx, r.members()[0], backend); err != nil {
+	if does != "" && len(backend.versions) > 0 {
+		if err := r.defineBackend(ctx, r.members()[0], backend, backend.versions...); err != nil {
 			return err
 		}
 		if err := r.bite(ctx, backend); err != nil {
@@ -387,7 +419,7 @@ func (r *Runner) churn(ctx context.Context, members []string, churn *Churn) erro
 		case one == churn.Backend && goes:
 			err = r.undefineBackend(ctx, through(), backend)
 		case one == churn.Backend:
-			err = r.defineBackend(ctx, through(), backend)
+			err = r.defineBackend(ctx, through(), backend, faultybackend.Version)
 		case goes:
 			err = r.undefineCRD(ctx, through(), one, churnGroup)
 		default:

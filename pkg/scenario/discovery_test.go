@@ -1,10 +1,12 @@
 package scenario
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -143,6 +145,78 @@ func TestDefinitionsAreMadeChangedAndTakenBack(t *testing.T) {
 	if len(s.objects) != 1 {
 		t.Errorf("all but the Service was to go: %v", s.objects)
 	}
+}
+
+// Each version has an APIService, and all of them one Service; their order stays while priorities change.
+func TestVersionsOfABackendAreRegisteredOneByOne(t *testing.T) {
+	r, s, h := onShelf(t, "tides")
+	play := func(step Action) {
+		t.Helper()
+		if err := r.play(t.Context(), 1, &Step{Action: step}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	play(&RegisterAPI{Member: "@cp1", Backend: "tides", BackendVersions: []string{"v1", "v1alpha1"}})
+	play(&SetBackendBehavior{Name: "tides", Behavior: history.BackendRefuse})
+	priorities := map[string]any{}
+	for path, object := range s.objects {
+		if spec, ok := object["spec"].(map[string]any); ok && strings.Contains(path, "/apiservices/") {
+			priorities[spec["version"].(string)] = spec["versionPriority"]
+		}
+	}
+	if want := map[string]any{"v1": 16.0, "v1alpha1": 6.0}; !reflect.DeepEqual(priorities, want) {
+		t.Errorf("the priorities are %v, want %v", priorities, want)
+	}
+	play(&UnregisterAPI{Member: "@cp1", Backend: "tides"})
+	of := " tides.aggregated.evenkeel.dev true "
+	want := []string{
+		"create" + of + "[v1]", "create" + of + "[v1 v1alpha1]", "update" + of + "[v1 v1alpha1]", "update" + of + "[v1 v1alpha1]",
+		"delete" + of + "[v1alpha1]", "delete" + of + "[]",
+	}
+	if got := h.defined(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if len(s.objects) != 1 {
+		t.Errorf("all but the Service was to go: %v", s.objects)
+	}
+	for _, bad := range []*RegisterAPI{
+		{Member: "@cp1", Backend: "tides", BackendVersions: []string{"v3"}},
+		{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}, BackendVersions: []string{"v1"}},
+	} {
+		if err := bad.validate(); err == nil || !strings.Contains(err.Error(), "backend") {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+}
+
+// A member asks for the aggregated document alone, as published aggregators do.
+func TestABackendHasUnaggregatedDiscoveryAloneUntilItIsTold(t *testing.T) {
+	r, _, _ := onShelf(t, "tides")
+	for _, unaggregated := range []bool{true, false} {
+		if err := r.play(t.Context(), 1, &Step{Action: &SetBackendBehavior{Name: "tides", Behavior: doesAnswer, Unaggregated: unaggregated}}); err != nil {
+			t.Fatal(err)
+		}
+		if code := askAggregated(t, r.backends["tides"]); (code == http.StatusNotAcceptable) != unaggregated {
+			t.Errorf("unaggregated %v: it answers %d", unaggregated, code)
+		}
+	}
+}
+
+func askAggregated(t *testing.T, backend *aggregated) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://%s:%d/apis", backend.Host(), backend.Port()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // G402: the server makes its own certificate.
+	defer transport.CloseIdleConnections()
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	return response.StatusCode
 }
 
 func TestAChurnLeavesNothingBehind(t *testing.T) {

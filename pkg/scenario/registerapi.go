@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/registry"
+	"github.com/evenkeel/evenkeel/pkg/workload/faultybackend"
 )
 
 // RegisterAPI creates a CustomResourceDefinition, or the APIService of an aggregated server,
@@ -26,18 +27,22 @@ type RegisterAPI struct {
 	// answer, so that objects that are stored in one version cannot be read in another.
 	ConversionDown bool `yaml:"conversionDown,omitempty"`
 	// Backend is the name of an aggregated server of the scenario, to which API servers
-	// are to proxy its group-version. Give it instead of a custom resource.
+	// are to proxy its group-versions. Give it instead of a custom resource.
 	Backend string `yaml:"backend,omitempty"`
+	// BackendVersions are the versions of the aggregated server that get an APIService each;
+	// empty means v1. All APIServices name one Service.
+	BackendVersions []string `yaml:"backendVersions,omitempty"`
 }
 
 var _ = register("registerAPI", func() Action { return &RegisterAPI{} }, registry.Fields{
-	"member":         oneMember,
-	"crd":            registry.AnyText("crates", "lanterns", "lights").In("crd"),
-	"group":          registry.AnyText("stores.evenkeel.dev", "lanterns.evenkeel.dev", "lights.evenkeel.dev").In("crd"),
-	"versions":       registry.OneOf(definable...).List(1, len(definable)).In("crd"),
-	"storage":        registry.OneOf(definable...).In("crd").Maybe(),
-	"conversionDown": registry.Flag().In("crd").Maybe(),
-	"backend":        registry.Known(namesBackend).In("backend").With(cluster.ReachesHere),
+	"member":          oneMember,
+	"crd":             registry.AnyText("crates", "lanterns", "lights").In("crd"),
+	"group":           registry.AnyText("stores.evenkeel.dev", "lanterns.evenkeel.dev", "lights.evenkeel.dev").In("crd"),
+	"versions":        registry.OneOf(definable...).List(1, len(definable)).In("crd"),
+	"storage":         registry.OneOf(definable...).In("crd").Maybe(),
+	"conversionDown":  registry.Flag().In("crd").Maybe(),
+	"backend":         registry.Known(namesBackend).In("backend").With(cluster.ReachesHere),
+	"backendVersions": registry.OneOf(faultybackend.Versions...).List(1, len(faultybackend.Versions)).In("backend").Maybe(),
 }, anywhere)
 
 func (d *RegisterAPI) selectors() []string { return []string{d.Member} }
@@ -70,6 +75,14 @@ func (d *RegisterAPI) fieldsProblem() error {
 	}
 	if (d.CRD == "") != (len(d.Versions) == 0) {
 		return errors.New("versions belongs to a crd, which must have some")
+	}
+	for _, version := range d.BackendVersions {
+		if !slices.Contains(faultybackend.Versions, version) {
+			return fmt.Errorf("%q is none of the versions %v of a backend", version, faultybackend.Versions)
+		}
+	}
+	if d.Backend == "" && len(d.BackendVersions) > 0 {
+		return errors.New("backendVersions belongs to a backend")
 	}
 	if d.ConversionDown && d.CRD == "" {
 		return errors.New("conversionDown belongs to a crd")

@@ -18,14 +18,18 @@ type SetBackendBehavior struct {
 	Name string `yaml:"name"`
 	// Behavior is a misbehavior; "answer" means that the server answers correctly again.
 	Behavior string `yaml:"behavior"`
+	// Unaggregated is whether the server, whenever it answers correctly from now on, has no
+	// aggregated discovery, as servers that are built on an older library.
+	Unaggregated bool `yaml:"unaggregated,omitempty"`
 	// For is how long the step waits before the next step is played.
 	For time.Duration `yaml:"for,omitempty"`
 }
 
 var _ = register("setBackendBehavior", func() Action { return &SetBackendBehavior{} }, registry.Fields{
-	"name":     registry.Known(namesBackend),
-	"behavior": registry.OneOf(append(faultybackend.Behaviors(), doesAnswer)...),
-	"for":      outage,
+	"name":         registry.Known(namesBackend),
+	"behavior":     registry.OneOf(append(faultybackend.Behaviors(), doesAnswer)...),
+	"unaggregated": registry.Flag(),
+	"for":          outage,
 }, cluster.ReachesHere)
 
 func (b *SetBackendBehavior) backend() string { return b.Name }

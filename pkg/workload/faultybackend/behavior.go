@@ -84,12 +84,15 @@ func document(group string) string {
 }
 
 func groupDocument(group string) string {
-	return `{"metadata":{"name":` + strconv.Quote(group) + `},"versions":[{"version":"` + Version + `","freshness":"Current","resources":[` +
-		resourceDocument(group, Resource) + `]}]}`
+	var versions []string
+	for _, version := range Versions {
+		versions = append(versions, `{"version":"`+version+`","freshness":"Current","resources":[`+resourceDocument(group, version, Resource)+`]}`)
+	}
+	return `{"metadata":{"name":` + strconv.Quote(group) + `},"versions":[` + strings.Join(versions, ",") + `]}`
 }
 
-func resourceDocument(group, resource string) string {
-	return `{"resource":` + strconv.Quote(resource) + `,"responseKind":{"group":` + strconv.Quote(group) + `,"version":"` + Version + `","kind":"` + kind +
+func resourceDocument(group, version, resource string) string {
+	return `{"resource":` + strconv.Quote(resource) + `,"responseKind":{"group":` + strconv.Quote(group) + `,"version":"` + version + `","kind":"` + kind +
 		`"},"scope":"Namespaced","singularResource":"tide","verbs":["get","list"],"shortNames":["td"]}`
 }
 
@@ -113,9 +116,9 @@ var Claimed = []string{"", "coordination.k8s.io", "apiregistration.k8s.io", "unh
 // huge is a document of more than ten megabytes.
 func huge(group string) string {
 	var resources []string
-	one := resourceDocument(group, Resource)
+	one := resourceDocument(group, Version, Resource)
 	for i := range hugeSize/len(one) + 1 {
-		resources = append(resources, resourceDocument(group, Resource+strconv.Itoa(i)))
+		resources = append(resources, resourceDocument(group, Version, Resource+strconv.Itoa(i)))
 	}
 	return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{"name":` + strconv.Quote(group) +
 		`},"versions":[{"version":"` + Version + `","freshness":"Current","resources":[` + strings.Join(resources, ",") + `]}]}]}`

@@ -1,6 +1,7 @@
 // Package faultybackend is an aggregated API server that misbehaves on request: it hangs,
 // refuses connections, answers garbage, or serves a false discovery document. It hosts one
-// resource of one group, which clients can discover and not use.
+// resource of one group, which clients can discover and not use, with aggregated discovery or
+// without.
 //
 // It is internal to Evenkeel: nothing outside of it should build on it.
 package faultybackend
@@ -16,6 +17,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,7 +26,7 @@ import (
 )
 
 const (
-	// Version is the API version that the server hosts.
+	// Version is the first API version that the server hosts.
 	Version = "v1"
 	// Resource is the plural name of the resource that the server hosts.
 	Resource = "tides"
@@ -40,6 +42,9 @@ const (
 	dialTimeout = time.Second
 )
 
+// Versions are all API versions that the server hosts, with the same resource in each.
+var Versions = []string{Version, "v1beta1", "v1alpha1"}
+
 // Server is a running backend.
 type Server struct {
 	group, host string
@@ -49,6 +54,8 @@ type Server struct {
 
 	mu       sync.Mutex
 	behavior string
+	// unaggregated is whether it has no aggregated document, as servers on an older library.
+	unaggregated bool
 	// changed is closed when the behavior is another one, and replaced.
 	changed chan struct{}
 	// asked counts the requests for discovery since then, and news is closed and
@@ -116,6 +123,14 @@ func (s *Server) turn(behavior string) error {
 		return s.listen()
 	}
 	return nil
+}
+
+// SpeakUnaggregated says whether the server, whenever it answers correctly, has unaggregated
+// discovery alone, as servers that are built on an older library.
+func (s *Server) SpeakUnaggregated(alone bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unaggregated = alone
 }
 
 // Bitten waits until the misbehavior has affected so many requests for discovery, and
@@ -209,7 +224,7 @@ func (l *serving) stop() error {
 // serve answers a request as the server is told to.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	behavior, changed := s.behavior, s.changed
+	behavior, changed, unaggregated := s.behavior, s.changed, s.unaggregated
 	if r.URL.Path == "/apis" {
 		// Only requests for /apis count: a request for a group-version may be one of any
 		// client, which an API server proxies.
@@ -222,20 +237,48 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.misbehave(behavior, changed, w, r)
 		return
 	}
-	switch r.URL.Path {
-	case "/apis":
+	version, ofGroup := strings.CutPrefix(r.URL.Path, "/apis/"+s.group+"/")
+	switch {
+	case r.URL.Path == "/apis" && unaggregated && wantsAggregated(r):
+		refuse(w, http.StatusNotAcceptable, "NotAcceptable")
+	case r.URL.Path == "/apis" && unaggregated:
+		write(w, http.StatusOK, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{groupOf(s.group)}})
+	case r.URL.Path == "/apis":
 		w.Header().Set("Content-Type", aggregatedType)
 		_, _ = w.Write([]byte(document(s.group)))
-	case "/apis/" + s.group + "/" + Version:
+	case ofGroup && slices.Contains(Versions, version):
 		write(w, http.StatusOK, map[string]any{
-			"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": s.group + "/" + Version,
+			"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": s.group + "/" + version,
 			"resources": []any{map[string]any{
 				"name": Resource, "singularName": "tide", "namespaced": true, "kind": kind, "shortNames": []string{"td"}, "verbs": []string{"get", "list"},
 			}},
 		})
 	default:
-		write(w, http.StatusNotFound, map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "reason": "NotFound", "code": http.StatusNotFound})
+		refuse(w, http.StatusNotFound, "NotFound")
 	}
+}
+
+// wantsAggregated is whether a client takes nothing but aggregated documents.
+func wantsAggregated(r *http.Request) bool {
+	for one := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
+		if !strings.Contains(one, "as=") {
+			return false
+		}
+	}
+	return true
+}
+
+// groupOf is the entry of a group in unaggregated discovery.
+func groupOf(group string) map[string]any {
+	var versions []any
+	for _, version := range Versions {
+		versions = append(versions, map[string]any{"groupVersion": group + "/" + version, "version": version})
+	}
+	return map[string]any{"name": group, "versions": versions, "preferredVersion": versions[0]}
+}
+
+func refuse(w http.ResponseWriter, code int, reason string) {
+	write(w, code, map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "reason": reason, "code": code})
 }
 
 func write(w http.ResponseWriter, code int, body any) {

@@ -61,6 +61,42 @@ func TestAHealthyServerTellsOfItsResource(t *testing.T) {
 	}
 }
 
+// As a server on an older library: it refuses who takes nothing but the aggregated form.
+func TestServer_SpeaksUnaggregatedDiscoveryAlone(t *testing.T) {
+	s, client := start(t)
+	s.SpeakUnaggregated(true)
+	for _, tc := range []struct {
+		path, accept string
+		code         int
+		body         string
+	}{
+		{"/apis", aggregatedType, 406, "NotAcceptable"},
+		{"/apis", aggregatedType + ",application/json", 200, "APIGroupList"},
+		{"/apis", "", 200, "v1alpha1"},
+		{"/apis/" + group + "/v1beta1", "application/json", 200, Resource},
+		{"/apis/" + group + "/v2", "application/json", 404, "NotFound"},
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://%s:%d%s", s.Host(), s.Port(), tc.path), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Accept", tc.accept)
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || response.StatusCode != tc.code || !strings.Contains(string(body), tc.body) {
+			t.Errorf("%s %q: %d %s %v", tc.path, tc.accept, response.StatusCode, body, err)
+		}
+	}
+	s.SpeakUnaggregated(false)
+	if code, body, err := get(t.Context(), s, client, "/apis"); err != nil || code != 200 || !strings.Contains(body, "APIGroupDiscoveryList") || !strings.Contains(body, "v1alpha1") {
+		t.Errorf("upgraded: %d %s %v", code, body, err)
+	}
+}
+
 func TestServer_EveryMisbehaviorIsProved(t *testing.T) {
 	for _, tc := range []struct {
 		behavior string
