@@ -2,28 +2,29 @@ package defects
 
 // Defects of what every run owes, whatever the KEP.
 const (
-	RO01ForgetsV1       ID = "RO-01-forgets-v1"
-	RO01ShortPages      ID = "RO-01-short-pages"
-	RO01ServesLess      ID = "RO-01-serves-less"
-	RO02Flaps           ID = "RO-02-flaps"
-	RO02NeverAgain      ID = "RO-02-never-ready-again"
-	RO02LateAgain       ID = "RO-02-late-ready-again"
-	RO03EndsItself      ID = "RO-03-ends-itself"
-	RO03EndsIdle        ID = "RO-03-ends-idle"
-	RO04ElectsNoOther   ID = "RO-04-elects-no-other"
-	RO04WaitsAMinute    ID = "RO-04-waits-a-minute"
-	RO05OnlyRenews      ID = "RO-05-only-renews"
-	RO05Pauses          ID = "RO-05-pauses"
-	RO06OldLists        ID = "RO-06-old-lists"
-	RO06LateWatches     ID = "RO-06-late-watches"
-	RO07OwnValue        ID = "RO-07-own-value"
-	RO08DropsWrites     ID = "RO-08-drops-writes"
-	RO08DropsFewWrites  ID = "RO-08-drops-few-writes"
-	RO09NotFoundAtFirst ID = "RO-09-not-found-at-first"
-	RO09NotFoundBriefly ID = "RO-09-not-found-briefly"
-	RO10OtherLease      ID = "RO-10-other-lease"
-	RO11RefusesLong     ID = "RO-11-refuses-long"
-	RO11Refuses         ID = "RO-11-refuses"
+	RO01ForgetsV1         ID = "RO-01-forgets-v1"
+	RO01ShortPages        ID = "RO-01-short-pages"
+	RO01ServesLess        ID = "RO-01-serves-less"
+	RO02Flaps             ID = "RO-02-flaps"
+	RO02NeverAgain        ID = "RO-02-never-ready-again"
+	RO02LateAgain         ID = "RO-02-late-ready-again"
+	RO03EndsItself        ID = "RO-03-ends-itself"
+	RO03EndsIdle          ID = "RO-03-ends-idle"
+	RO04ElectsNoOther     ID = "RO-04-elects-no-other"
+	RO04WaitsAMinute      ID = "RO-04-waits-a-minute"
+	RO04WaitsForPreferred ID = "RO-04-waits-for-preferred"
+	RO05OnlyRenews        ID = "RO-05-only-renews"
+	RO05Pauses            ID = "RO-05-pauses"
+	RO06OldLists          ID = "RO-06-old-lists"
+	RO06LateWatches       ID = "RO-06-late-watches"
+	RO07OwnValue          ID = "RO-07-own-value"
+	RO08DropsWrites       ID = "RO-08-drops-writes"
+	RO08DropsFewWrites    ID = "RO-08-drops-few-writes"
+	RO09NotFoundAtFirst   ID = "RO-09-not-found-at-first"
+	RO09NotFoundBriefly   ID = "RO-09-not-found-briefly"
+	RO10OtherLease        ID = "RO-10-other-lease"
+	RO11RefusesLong       ID = "RO-11-refuses-long"
+	RO11Refuses           ID = "RO-11-refuses"
 )
 
 var everyRunCatalog = []Defect{
@@ -36,6 +37,7 @@ var everyRunCatalog = []Defect{
 	{RO03EndsItself, "RO-03", inManager, "a controller manager ends by itself 20 seconds after its start, with an error"},
 	{RO03EndsIdle, "RO-03", inManager, "a controller manager that has not led for 15 seconds since its start ends by itself, without an error"},
 	{RO04ElectsNoOther, "RO-04", inBoth, "a Lease that was released or has expired is given to no candidate"},
+	{RO04WaitsForPreferred, "RO-04", inAPIServer, "while a Lease names a preferred holder that is no candidate any more, no one is elected for it"},
 	{RO04WaitsAMinute, "RO-04", inBoth, "a Lease that was released or has expired is given to a candidate a minute later"},
 	{RO05OnlyRenews, "RO-05", inManager, "a leader works for five seconds, and then does nothing but renew its Lease"},
 	{RO05Pauses, "RO-05", inManager, "a leader stops working for 33 seconds after five seconds"},

@@ -86,10 +86,20 @@ type Participant struct {
 	JoinsLast bool `yaml:"joinsLast,omitempty"`
 	// Strategy is the strategy of this candidate; empty means the strategy of the step.
 	Strategy string `yaml:"strategy,omitempty"`
+	// WhenPreferred has the candidate join last, and go as soon as the coordinator names it the
+	// preferred holder: it leaves, which deletes it, or fallsSilent, and answers no ping any more.
+	// The step waits until another candidate leads.
+	WhenPreferred string `yaml:"whenPreferred,omitempty"`
 	// Becomes is the version that the candidate declares after the elections, as its binary
 	// and its emulation; the step waits until the candidate leads that should lead then.
 	Becomes string `yaml:"becomes,omitempty"`
 }
+
+// What may become of a preferred holder before it leads.
+const (
+	leaves      = "leaves"
+	fallsSilent = "fallsSilent"
+)
 
 // ownPrefix marks what belongs to participants of the harness's own.
 const ownPrefix = "evenkeel-"
@@ -118,6 +128,9 @@ func (e *SimulateElection) fieldsProblem() error {
 		if p.Emulation != "" && release.Compare(p.Emulation, p.Binary) > 0 {
 			return fmt.Errorf("the participant %q emulates %s, which is later than its binary %s: no API server takes such a candidate", p.Name, p.Emulation, p.Binary)
 		}
+		if p.WhenPreferred != "" && p.WhenPreferred != leaves && p.WhenPreferred != fallsSilent {
+			return fmt.Errorf("whenPreferred of the participant %q must be %s or %s", p.Name, leaves, fallsSilent)
+		}
 		names[p.Name] = true
 	}
 	for _, s := range e.ChooseStrategies {
@@ -139,8 +152,10 @@ type crew struct {
 	lease  string
 	// renewed is when the leader of them renewed last.
 	renewed time.Time
-	// standing are the participants that have declared themselves.
+	// standing are the participants that have declared themselves, and silent those of them that
+	// have fallen silent since.
 	standing map[string]*Participant
+	silent   map[string]bool
 }
 
 // elect plays a SimulateElection.
@@ -150,7 +165,7 @@ func (r *Runner) simulateElection(ctx context.Context, member string, step *Simu
 		return err
 	}
 	defer client.Close()
-	c := &crew{client: client, now: r.Clock.Now, step: step, lease: ownPrefix + step.Lease, standing: map[string]*Participant{}}
+	c := &crew{client: client, now: r.Clock.Now, step: step, lease: ownPrefix + step.Lease, standing: map[string]*Participant{}, silent: map[string]bool{}}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), UndoTimeout)
 		defer cancel()
@@ -161,7 +176,7 @@ func (r *Runner) simulateElection(ctx context.Context, member string, step *Simu
 	}
 	var late []*Participant
 	for i := range step.Participants {
-		if p := &step.Participants[i]; p.JoinsLast {
+		if p := &step.Participants[i]; p.JoinsLast || p.WhenPreferred != "" {
 			late = append(late, p)
 		} else if err := c.declare(ctx, p); err != nil {
 			return err
@@ -190,11 +205,31 @@ func (r *Runner) simulateElection(ctx context.Context, member string, step *Simu
 		if err := c.declare(ctx, p); err != nil {
 			return err
 		}
-		if err := r.workUntil(ctx, c, HandoverTimeout, func(l *coordinationv1.Lease) bool { return c.mine(l) == p }); err != nil {
+		if err := r.join(ctx, c, p); err != nil {
 			return err
 		}
 	}
 	return r.workFor(ctx, c, ElectionSettle)
+}
+
+// join waits until a participant that came last leads, or until another one does where it goes
+// before that.
+func (r *Runner) join(ctx context.Context, c *crew, p *Participant) error {
+	if p.WhenPreferred == "" {
+		return r.workUntil(ctx, c, HandoverTimeout, func(l *coordinationv1.Lease) bool { return c.mine(l) == p })
+	}
+	prefers := func(l *coordinationv1.Lease) bool {
+		return l != nil && (c.mine(l) == p || ptr.Deref(l.Spec.PreferredHolder, "") == c.name(p))
+	}
+	if err := r.workUntil(ctx, c, HandoverTimeout, prefers); err != nil {
+		return err
+	}
+	if p.WhenPreferred == leaves {
+		c.client.Do(ctx, electionCall(history.ElectionParticipate, candidateCall("delete", c.name(p))))
+		delete(c.standing, c.name(p))
+	}
+	c.silent[c.name(p)] = true
+	return r.workUntil(ctx, c, HandoverTimeout, func(l *coordinationv1.Lease) bool { return c.mine(l) != nil && !prefers(l) })
 }
 
 // endTerm has the leader work for a while and then deletes the Lease, so that another election
@@ -312,7 +347,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 	for i := range all.Items {
 		k := &all.Items[i]
 		p := c.standing[k.Name]
-		if p == nil || p.IgnoresPings || p.RenewedAgo > 0 || k.Spec.PingTime == nil || k.Spec.RenewTime != nil && !k.Spec.RenewTime.Before(k.Spec.PingTime) {
+		if p == nil || p.IgnoresPings || p.RenewedAgo > 0 || c.silent[k.Name] || k.Spec.PingTime == nil || k.Spec.RenewTime != nil && !k.Spec.RenewTime.Before(k.Spec.PingTime) {
 			continue
 		}
 		renewed := metav1.NewMicroTime(c.now())
@@ -332,7 +367,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 		return lease
 	}
 	preferred := ptr.Deref(lease.Spec.PreferredHolder, "")
-	if preferred != "" && preferred != c.name(leader) || leader.IgnoresPings || leader.RenewedAgo > 0 || c.now().Sub(c.renewed) < LeadRenewal {
+	if preferred != "" && preferred != c.name(leader) || leader.IgnoresPings || c.silent[c.name(leader)] || leader.RenewedAgo > 0 || c.now().Sub(c.renewed) < LeadRenewal {
 		return lease // told to give way, it lets the Lease expire
 	}
 	renewed := metav1.NewMicroTime(c.now())
@@ -433,12 +468,13 @@ func (r *Runner) seize(ctx context.Context, c *crew) error {
 
 // participantFields are the domains of a participant's fields.
 var participantFields = registry.Fields{
-	"name":         registry.AnyText("a", "b", "c", "d", "e"),
-	"binary":       registry.AnyText("1.1.0", "1.2.0", "1.3.0"),
-	"emulation":    registry.AnyText("1.1.0", "1.2.0"),
-	"ignoresPings": registry.Flag(),
-	"renewedAgo":   registry.Between(time.Second, longestTimeout, 5*time.Minute),
-	"joinsLast":    registry.Flag(),
-	"strategy":     registry.AnyText(oldestStrategy, newestStrategy, uncoordinatedStrategy, "example.com/draft"),
-	"becomes":      registry.AnyText("1.1.0", "1.2.0", "1.3.0"),
+	"name":          registry.AnyText("a", "b", "c", "d", "e"),
+	"binary":        registry.AnyText("1.1.0", "1.2.0", "1.3.0"),
+	"emulation":     registry.AnyText("1.1.0", "1.2.0"),
+	"ignoresPings":  registry.Flag(),
+	"renewedAgo":    registry.Between(time.Second, longestTimeout, 5*time.Minute),
+	"joinsLast":     registry.Flag(),
+	"whenPreferred": registry.OneOf(leaves, fallsSilent),
+	"strategy":      registry.AnyText(oldestStrategy, newestStrategy, uncoordinatedStrategy, "example.com/draft"),
+	"becomes":       registry.AnyText("1.1.0", "1.2.0", "1.3.0"),
 }

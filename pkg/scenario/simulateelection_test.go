@@ -15,6 +15,7 @@ func TestElectionsThatMakeNoSense(t *testing.T) {
 		"not negative":                 &SimulateElection{Member: "cp1", Lease: "a", Elections: -1, Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
 		"a name of its own":            &SimulateElection{Member: "cp1", Lease: "a", Participants: []Participant{{Name: "a", Binary: "1.2.0"}, {Name: "a", Binary: "1.2.0"}}},
 		"a binary version":             &SimulateElection{Member: "cp1", Lease: "a", Participants: []Participant{{Name: "a"}}},
+		"whenPreferred of":             &SimulateElection{Member: "cp1", Lease: "a", Participants: []Participant{{Name: "a", Binary: "1.2.0", WhenPreferred: "sings"}}},
 		"no short DNS label":           &SimulateElection{Member: "cp1", Lease: "A/b", Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
 		"action must be":               &DisruptLease{Member: "cp1", Lease: "a", Action: "shake"},
 		"count not negative":           &DisruptLease{Member: "cp1", Lease: "a", Action: history.ElectionDelete, Count: -1},

@@ -74,6 +74,31 @@ func TestLedWithin_WithoutCandidates(t *testing.T) {
 	}
 }
 
+// The candidate that the leader is to give way to is gone before it leads; those that are left owe
+// a leader while there is a coordinator to elect one.
+func TestLedWithin_CandidatesOfTheHarness(t *testing.T) {
+	const leader = "evenkeel-rowers-a"
+	led := requirement.MustBound("RO-04", "ledWithin")
+	for name, c := range map[string]struct {
+		waits time.Duration
+		after func(*electionBuilder)
+		want  []string
+	}{
+		"in time":                  {led - time.Second, func(*electionBuilder) {}, nil},
+		"too late":                 {led + 2*time.Second, func(*electionBuilder) {}, []string{"while a candidate was eligible, " + probeLease + " had no leader"}},
+		"there is no coordinator":  {10 * time.Minute, func(b *electionBuilder) { b.endServer("a", 1).endServer("b", 1) }, nil},
+		"the others are gone, too": {10 * time.Minute, func(b *electionBuilder) { b.deleteCandidate(leader) }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := controlPlane().declare(leader, probeLease, "1.2.0").wait(20*time.Second).elect(probeLease, leader).renew(probeLease, leader).
+				declare("evenkeel-rowers-b", probeLease, "1.1.0").wait(2*time.Second).storeLease(probeLease, history.Lease{Holder: leader, Preferred: "evenkeel-rowers-b", Strategy: oldestStrategy, Coordinator: "a_c"}).
+				deleteCandidate("evenkeel-rowers-b").wait(15 * time.Second)
+			c.after(b)
+			b.waitWithChanges(c.waits).elect(probeLease, leader).renew(probeLease, leader).expectBreaches(t, "RO-04", c.want...)
+		})
+	}
+}
+
 func TestActsWithin_Bracket(t *testing.T) {
 	judgetest.Bracket(t, "RO-05", "actsWithin", func(took time.Duration) []history.Event {
 		return at(stories.Upgrade, "at rest", func(h *stories.Builder) {

@@ -7,15 +7,16 @@ import (
 )
 
 // ro04: an elected component has a leader within a bound, at any time and for any reason,
-// while a live candidate is eligible and no fault is about its Lease (Leases). Where no instance
-// is a candidate, each that has run for some time beside an API server that serves counts as
+// while a live candidate is eligible and no fault is about its Lease (Leases). So has what the
+// candidates of the harness stand for, while there is a coordinator, without which they elect
+// none. Where no instance is a candidate, each that has run for some time beside an API server that serves counts as
 // one: that is so of the controller manager and the scheduler, whose processes are seen. It does
 // not see the Leases of others without candidates, nor that instances which run are no
 // candidates (CLE-01) or do not answer pings (CLE-03).
 var ro04 = law.Deadline[*Facts, *Lease]{
 	Row:   law.Row{ID: "RO-04", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "led"}}},
 	Bound: "ledWithin",
-	Over:  leases(func(l *Lease) bool { return l.ofComponent() || l.withoutCandidates() }),
+	Over:  leases(func(l *Lease) bool { return l.ofComponent() || l.isElected() || l.withoutCandidates() }),
 	Begin: func(l *Lease) []fact.Moment { return l.Rises(fact.And(l.someCanLead(), fact.Not(l.Led()))) },
 	Running: func(l *Lease) fact.Signal {
 		byHarness := l.heldBy(func(t *Tenure) bool { return byForce(t.Holder) || fact.Harness(t.Holder) })
@@ -33,8 +34,11 @@ func (l *Lease) withoutCandidates() bool {
 
 // someCanLead is while any instance can become the leader.
 func (l *Lease) someCanLead() fact.Signal {
-	if len(l.candidates) > 0 {
+	switch {
+	case l.ofComponent():
 		return l.someEligible()
+	case len(l.candidates) > 0:
+		return l.electable()
 	}
 	return cached(l.Facts, "can lead", l, func() fact.Signal {
 		ofComponent := fact.Where(l.AllProcesses(), func(p *fact.Process) bool { return p.Component == l.component() })
