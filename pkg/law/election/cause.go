@@ -80,14 +80,17 @@ func (f *Facts) ousted(p *fact.Process) bool {
 	})
 }
 
-// lastLed are the last tenures of a process, by each Lease of its component.
+// lastLed are the last tenures of a process, by each Lease of its component: the last in which
+// it showed that it leads, and those after that, for which a coordinator named it.
 func (f *Facts) lastLed(p *fact.Process) []*Tenure {
 	var out []*Tenure
 	for _, l := range leases(func(l *Lease) bool { return l.component() == p.Component })(f) {
 		for _, t := range slices.Backward(l.tenures()) {
 			if t.Member == p.Member && t.Taken.At >= p.Started.Earliest && t.Taken.At <= p.Exited.Latest {
 				out = append(out, t)
-				break
+				if t.Shown() {
+					break
+				}
 			}
 		}
 	}

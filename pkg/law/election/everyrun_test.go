@@ -153,6 +153,14 @@ func TestExits_WrongGreens(t *testing.T) {
 			cp3Ends(h)
 		}), check.Pass)
 	})
+	// A coordinator elects the candidate of a process that is about to end.
+	t.Run("one that is named anew before it ends may end, too", func(t *testing.T) {
+		judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
+			h.ReleaseLease(stories.ManagersLease)
+			h.Name(stories.ManagersLease, "cp3_1")
+			cp3Ends(h)
+		}), check.Pass)
+	})
 	t.Run("one that lost it long ago may not", func(t *testing.T) {
 		judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
 			gaveUp(h)

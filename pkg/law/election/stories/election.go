@@ -163,6 +163,13 @@ func (h *Builder) PingAndElect(lease string, names ...string) {
 
 // Elect gives a Lease to a candidate, which renews it at once.
 func (h *Builder) Elect(lease, who string) {
+	h.Name(lease, who)
+	h.Advance(30)
+	h.RenewLease(lease)
+}
+
+// Name has the coordinator give a Lease to a candidate, which does not renew it.
+func (h *Builder) Name(lease, who string) {
 	l := h.Leases[lease]
 	transitions := 0
 	if l != nil {
@@ -174,8 +181,6 @@ func (h *Builder) Elect(lease, who string) {
 	}
 	h.Leases[lease] = &history.Lease{Holder: who, Duration: 10, Acquired: h.WallTime(), Renewed: h.WallTime(), Transitions: transitions, Strategy: oldestStrategy, Coordinator: coordinator}
 	h.StoreLease(lease)
-	h.Advance(30)
-	h.RenewLease(lease)
 }
 
 // RenewLease renews a Lease; a leader of the managers acts, too.
