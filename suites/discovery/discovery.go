@@ -10,6 +10,7 @@ var (
 	_ = play.Scenario("discovery-backends.yaml")
 	_ = play.Scenario("discovery-foreign.yaml")
 	_ = play.Scenario("discovery-outage.yaml")
+	_ = play.Scenario("discovery-unaggregated.yaml")
 	_ = play.Scenario("discovery-upgrade.yaml")
 	_ = play.Scenario("discovery-forward.yaml")
 	_ = play.Scenario("discovery-peers.yaml")
