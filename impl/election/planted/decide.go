@@ -57,7 +57,7 @@ func decisions(d defects.Set) []plantedDecision {
 		{defects.CLE22Balks, leaves(mixed)},               // defect: CLE-22-balks
 		{defects.CLE22Hesitates, waits(d.Delay(defects.CLE22Hesitates), func(v election.View, now time.Time) bool { return open(v, now) && mixed(v, now) })}, // defect: CLE-22-hesitates
 		{defects.CLE04Hesitates, waits(d.Delay(defects.CLE04Hesitates), missing)},                                                                            // defect: CLE-04-hesitates
-		{defects.RO04WaitsForPreferred, leaves(forsaken)}, // defect: RO-04-waits-for-preferred
+		{defects.RO04WaitsForPreferred, leaves(forsaken)},                                                                                                    // defect: RO-04-waits-for-preferred
 		{defects.RO04ElectsNoOther, leavesFree(forever)},                                                                                                     // defect: RO-04-elects-no-other
 		{defects.RO04WaitsAMinute, leavesFree(d.Delay(defects.RO04WaitsAMinute))},                                                                            // defect: RO-04-waits-a-minute
 		{defects.CLE11ReplacesLate, replacesLate(d.Delay(defects.CLE11ReplacesLate))},                                                                        // defect: CLE-11-replaces-late
