@@ -152,10 +152,8 @@ type crew struct {
 	lease  string
 	// renewed is when the leader of them renewed last.
 	renewed time.Time
-	// standing are the participants that have declared themselves, and silent those of them that
-	// have fallen silent since.
+	// standing are the participants that have declared themselves and do their part.
 	standing map[string]*Participant
-	silent   map[string]bool
 }
 
 // elect plays a SimulateElection.
@@ -165,7 +163,7 @@ func (r *Runner) simulateElection(ctx context.Context, member string, step *Simu
 		return err
 	}
 	defer client.Close()
-	c := &crew{client: client, now: r.Clock.Now, step: step, lease: ownPrefix + step.Lease, standing: map[string]*Participant{}, silent: map[string]bool{}}
+	c := &crew{client: client, now: r.Clock.Now, step: step, lease: ownPrefix + step.Lease, standing: map[string]*Participant{}}
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), UndoTimeout)
 		defer cancel()
@@ -226,9 +224,8 @@ func (r *Runner) join(ctx context.Context, c *crew, p *Participant) error {
 	}
 	if p.WhenPreferred == leaves {
 		c.client.Do(ctx, electionCall(history.ElectionParticipate, candidateCall("delete", c.name(p))))
-		delete(c.standing, c.name(p))
 	}
-	c.silent[c.name(p)] = true
+	delete(c.standing, c.name(p))
 	return r.workUntil(ctx, c, HandoverTimeout, func(l *coordinationv1.Lease) bool { return c.mine(l) != nil && !prefers(l) })
 }
 
@@ -347,7 +344,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 	for i := range all.Items {
 		k := &all.Items[i]
 		p := c.standing[k.Name]
-		if p == nil || p.IgnoresPings || p.RenewedAgo > 0 || c.silent[k.Name] || k.Spec.PingTime == nil || k.Spec.RenewTime != nil && !k.Spec.RenewTime.Before(k.Spec.PingTime) {
+		if p == nil || p.IgnoresPings || p.RenewedAgo > 0 || k.Spec.PingTime == nil || k.Spec.RenewTime != nil && !k.Spec.RenewTime.Before(k.Spec.PingTime) {
 			continue
 		}
 		renewed := metav1.NewMicroTime(c.now())
@@ -367,7 +364,7 @@ func (c *crew) work(ctx context.Context) *coordinationv1.Lease {
 		return lease
 	}
 	preferred := ptr.Deref(lease.Spec.PreferredHolder, "")
-	if preferred != "" && preferred != c.name(leader) || leader.IgnoresPings || c.silent[c.name(leader)] || leader.RenewedAgo > 0 || c.now().Sub(c.renewed) < LeadRenewal {
+	if preferred != "" && preferred != c.name(leader) || leader.IgnoresPings || leader.RenewedAgo > 0 || c.now().Sub(c.renewed) < LeadRenewal {
 		return lease // told to give way, it lets the Lease expire
 	}
 	renewed := metav1.NewMicroTime(c.now())
@@ -396,7 +393,7 @@ func (c *crew) revive(ctx context.Context) error {
 func (c *crew) withdraw(ctx context.Context) {
 	for i := range c.step.Participants {
 		p := &c.step.Participants[i]
-		if c.standing[c.name(p)] != nil && p.RenewedAgo == 0 {
+		if (c.standing[c.name(p)] != nil || p.WhenPreferred == fallsSilent) && p.RenewedAgo == 0 {
 			c.client.Do(ctx, electionCall(history.ElectionParticipate, candidateCall("delete", c.name(p))))
 		}
 	}

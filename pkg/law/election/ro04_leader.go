@@ -9,10 +9,10 @@ import (
 // ro04: an elected component has a leader within a bound, at any time and for any reason,
 // while a live candidate is eligible and no fault is about its Lease (Leases). So has what the
 // candidates of the harness stand for, while there is a coordinator, without which they elect
-// none. Where no instance is a candidate, each that has run for some time beside an API server that serves counts as
-// one: that is so of the controller manager and the scheduler, whose processes are seen. It does
-// not see the Leases of others without candidates, nor that instances which run are no
-// candidates (CLE-01) or do not answer pings (CLE-03).
+// none. Where no instance is a candidate, each that has run for some time beside an API server
+// that serves counts as one: that is so of the controller manager and the scheduler, whose
+// processes are seen. It does not see the Leases of others without candidates, nor that
+// instances which run are no candidates (CLE-01) or do not answer pings (CLE-03).
 var ro04 = law.Deadline[*Facts, *Lease]{
 	Row:   law.Row{ID: "RO-04", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "led"}}},
 	Bound: "ledWithin",

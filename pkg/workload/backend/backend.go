@@ -106,11 +106,7 @@ func (s *Server) Stop() error {
 
 func handler(group string) http.Handler {
 	groupVersion := group + "/" + version
-	entry := map[string]any{"groupVersion": groupVersion, "version": version}
-	description := map[string]any{
-		"kind": "APIGroup", "apiVersion": "v1", "name": group,
-		"versions": []any{entry}, "preferredVersion": entry,
-	}
+	description := Group(group, version)
 	resources := map[string]any{
 		"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": groupVersion,
 		"resources": []any{map[string]any{
@@ -121,8 +117,8 @@ func handler(group string) http.Handler {
 	list := map[string]any{"kind": kind + "List", "apiVersion": groupVersion, "metadata": map[string]any{}, "items": []any{}}
 
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /apis/{$}", answer(http.StatusOK, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{description}}))
-	mux.HandleFunc("GET /apis", answer(http.StatusOK, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{description}}))
+	mux.HandleFunc("GET /apis/{$}", answer(http.StatusOK, Groups(description)))
+	mux.HandleFunc("GET /apis", answer(http.StatusOK, Groups(description)))
 	mux.HandleFunc("GET /apis/"+group, answer(http.StatusOK, description))
 	mux.HandleFunc("GET /apis/"+groupVersion, answer(http.StatusOK, resources))
 	mux.HandleFunc("GET /apis/"+groupVersion+"/"+resource, answer(http.StatusOK, list))
@@ -131,15 +127,29 @@ func handler(group string) http.Handler {
 	mux.HandleFunc("POST "+objects, echo(http.StatusCreated))
 	mux.HandleFunc("PUT "+objects+"/{name}", echo(http.StatusOK))
 	mux.HandleFunc("GET "+objects+"/{name}", answer(http.StatusOK, map[string]any{"kind": kind, "apiVersion": groupVersion, "metadata": map[string]any{"resourceVersion": "1"}}))
-	mux.HandleFunc("DELETE "+objects+"/{name}", answer(http.StatusOK, status(http.StatusOK, "")))
+	mux.HandleFunc("DELETE "+objects+"/{name}", answer(http.StatusOK, Status(http.StatusOK, "")))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		write(w, http.StatusNotFound, status(http.StatusNotFound, "there is nothing at "+strings.ToValidUTF8(r.URL.Path, "?")))
+		Write(w, http.StatusNotFound, Status(http.StatusNotFound, "there is nothing at "+strings.ToValidUTF8(r.URL.Path, "?")))
 	})
 	return mux
 }
 
+// Group is what unaggregated discovery has of a group; the first version is the preferred one.
+func Group(name string, versions ...string) map[string]any {
+	var entries []any
+	for _, one := range versions {
+		entries = append(entries, map[string]any{"groupVersion": name + "/" + one, "version": one})
+	}
+	return map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": entries, "preferredVersion": entries[0]}
+}
+
+// Groups is what unaggregated discovery answers at /apis.
+func Groups(all ...any) map[string]any {
+	return map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": all}
+}
+
 func answer(code int, body any) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) { write(w, code, body) }
+	return func(w http.ResponseWriter, _ *http.Request) { Write(w, code, body) }
 }
 
 // echo answers with the object that was sent.
@@ -147,14 +157,15 @@ func echo(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var object map[string]any
 		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxObject)).Decode(&object); err != nil {
-			write(w, http.StatusBadRequest, status(http.StatusBadRequest, "the object cannot be read"))
+			Write(w, http.StatusBadRequest, Status(http.StatusBadRequest, "the object cannot be read"))
 			return
 		}
-		write(w, code, object)
+		Write(w, code, object)
 	}
 }
 
-func status(code int, message string) map[string]any {
+// Status is the object that tells of an outcome.
+func Status(code int, message string) map[string]any {
 	outcome := "Success"
 	if code >= http.StatusBadRequest {
 		outcome = "Failure"
@@ -162,7 +173,8 @@ func status(code int, message string) map[string]any {
 	return map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": outcome, "code": code, "message": message}
 }
 
-func write(w http.ResponseWriter, code int, body any) {
+// Write answers a request with a JSON object.
+func Write(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	// An error here is a client that went away.

@@ -8,7 +8,6 @@ package faultybackend
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -240,21 +239,21 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	version, ofGroup := strings.CutPrefix(r.URL.Path, "/apis/"+s.group+"/")
 	switch {
 	case r.URL.Path == "/apis" && unaggregated && wantsAggregated(r):
-		refuse(w, http.StatusNotAcceptable, "NotAcceptable")
+		backend.Write(w, http.StatusNotAcceptable, backend.Status(http.StatusNotAcceptable, "this server has no aggregated discovery"))
 	case r.URL.Path == "/apis" && unaggregated:
-		write(w, http.StatusOK, map[string]any{"kind": "APIGroupList", "apiVersion": "v1", "groups": []any{groupOf(s.group)}})
+		backend.Write(w, http.StatusOK, backend.Groups(backend.Group(s.group, Versions...)))
 	case r.URL.Path == "/apis":
 		w.Header().Set("Content-Type", aggregatedType)
 		_, _ = w.Write([]byte(document(s.group)))
 	case ofGroup && slices.Contains(Versions, version):
-		write(w, http.StatusOK, map[string]any{
+		backend.Write(w, http.StatusOK, map[string]any{
 			"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": s.group + "/" + version,
 			"resources": []any{map[string]any{
 				"name": Resource, "singularName": "tide", "namespaced": true, "kind": kind, "shortNames": []string{"td"}, "verbs": []string{"get", "list"},
 			}},
 		})
 	default:
-		refuse(w, http.StatusNotFound, "NotFound")
+		backend.Write(w, http.StatusNotFound, backend.Status(http.StatusNotFound, "there is nothing here"))
 	}
 }
 
@@ -266,24 +265,4 @@ func wantsAggregated(r *http.Request) bool {
 		}
 	}
 	return true
-}
-
-// groupOf is the entry of a group in unaggregated discovery.
-func groupOf(group string) map[string]any {
-	var versions []any
-	for _, version := range Versions {
-		versions = append(versions, map[string]any{"groupVersion": group + "/" + version, "version": version})
-	}
-	return map[string]any{"name": group, "versions": versions, "preferredVersion": versions[0]}
-}
-
-func refuse(w http.ResponseWriter, code int, reason string) {
-	write(w, code, map[string]any{"kind": "Status", "apiVersion": "v1", "metadata": map[string]any{}, "status": "Failure", "reason": reason, "code": code})
-}
-
-func write(w http.ResponseWriter, code int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	// An error here is a client that went away.
-	_ = json.NewEncoder(w).Encode(body)
 }

@@ -70,11 +70,11 @@ func TestServer_SpeaksUnaggregatedDiscoveryAlone(t *testing.T) {
 		code         int
 		body         string
 	}{
-		{"/apis", aggregatedType, 406, "NotAcceptable"},
+		{"/apis", aggregatedType, 406, "no aggregated discovery"},
 		{"/apis", aggregatedType + ",application/json", 200, "APIGroupList"},
 		{"/apis", "", 200, "v1alpha1"},
 		{"/apis/" + group + "/v1beta1", "application/json", 200, Resource},
-		{"/apis/" + group + "/v2", "application/json", 404, "NotFound"},
+		{"/apis/" + group + "/v2", "application/json", 404, "nothing here"},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://%s:%d%s", s.Host(), s.Port(), tc.path), nil)
 		if err != nil {
