@@ -1,6 +1,7 @@
-// Command external writes a topology of the provider external for a cluster that
-// `evenkeel cluster up` has made. The topology holds only what the owner of a foreign
-// cluster knows: how to reach its nodes. Use it as an example, and to try the provider.
+// Command external writes a topology of the provider external, for a cluster that
+// `evenkeel cluster up` has made or for one of the program kind. The topology holds only
+// what the owner of a foreign cluster knows: how to reach its nodes. Use it as an example,
+// and to try the provider.
 //
 //	evenkeel cluster up --topology clusters/kind-3.yaml --name theirs
 //	go run ./hack/external --cluster theirs > theirs.yaml
@@ -55,29 +56,79 @@ var ownerships = map[string]ownership{
 	},
 }
 
+// request is what the owner of a cluster allows, and what the owner knows of it.
+type request struct {
+	// hooks is the command of all hooks.
+	hooks string
+	// address by which API servers reach this machine; empty means the one that follows from
+	// where the cluster runs.
+	address string
+	// releases that hooks can take members to, oldest first.
+	releases []string
+	// traffic is the leave to write, also to the control plane.
+	traffic bool
+	// agent and agentImage are as in the topology.
+	agent, agentImage string
+}
+
+// give puts what is allowed into a topology.
+func (r request) give(access *cluster.External) {
+	if r.traffic {
+		access.Traffic = &cluster.TrafficLeave{ControlPlane: true}
+	}
+	access.Agent, access.AgentImage = cluster.Rung(r.agent), r.agentImage
+	if r.address != "" {
+		access.Address = r.address
+	}
+}
+
+func newTopology(name, distribution string, access *cluster.External) *cluster.Topology {
+	return &cluster.Topology{
+		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "external-" + name},
+		Spec: cluster.Spec{Provider: external.Name, Distribution: distribution, External: access},
+	}
+}
+
 func main() {
-	name := flag.String("cluster", "", "name of a cluster that is up, see `evenkeel cluster list`")
-	hooks := flag.String("hooks", "hack/external/node.sh", "the command of all hooks")
-	address := flag.String("address", "", "an address by which API servers reach this machine (default localhost for local processes, and none for kind nodes)")
-	releases := flag.String("releases", "", "releases that upgrade and rollback can take members to, oldest first, with commas between them")
-	traffic := flag.Bool("traffic", false, "give the leave to write objects of Evenkeel's own, and to change those of the control plane")
-	flag.Parse()
-	if err := run(*name, *hooks, *address, *releases, *traffic); err != nil {
+	var asked request
+	// A library has put flags of its own into the set of the package flag.
+	flags := flag.NewFlagSet("external", flag.ExitOnError)
+	ours := flags.String("cluster", "", "name of a cluster that Evenkeel has made and that is up, see `evenkeel cluster list`")
+	theirs := flags.String("kind", "", "name of a cluster that the program kind has made, see `kind get clusters`")
+	kubeconfig := flags.String("kubeconfig", "", "with --kind, the file to write a context for each member to")
+	flags.StringVar(&asked.hooks, "hooks", "hack/external/node.sh", "the command of all hooks")
+	flags.StringVar(&asked.address, "address", "", "an address by which API servers reach this machine (default: localhost for local processes, the gateway of the nodes with --kind, and none for kind nodes that Evenkeel has made)")
+	releases := flags.String("releases", "", "releases that upgrade and rollback can take members to, oldest first, with commas between them")
+	flags.BoolVar(&asked.traffic, "traffic", false, "give the leave to write objects of Evenkeel's own, and to change those of the control plane")
+	flags.StringVar(&asked.agent, "agent", "", "how much Evenkeel's agent may do on the nodes, look or disrupt (default: there is none)")
+	flags.StringVar(&asked.agentImage, "agent-image", "", "the image that nodes run the agent from")
+	_ = flags.Parse(os.Args[1:])
+	if *releases != "" {
+		asked.releases = strings.Split(*releases, ",")
+	}
+	if err := run(*ours, *theirs, *kubeconfig, asked); err != nil {
 		fmt.Fprintln(os.Stderr, "external:", err)
 		os.Exit(1)
 	}
 }
 
-func run(name, hooks, address, releases string, traffic bool) error {
-	record, err := find(name)
+func run(ours, theirs, kubeconfig string, asked request) error {
+	if (ours == "") == (theirs == "") {
+		return errors.New("name the cluster, with either --cluster or --kind")
+	}
+	if (theirs == "") != (kubeconfig == "") {
+		return errors.New("--kind and --kubeconfig go together")
+	}
+	command, err := filepath.Abs(asked.hooks)
 	if err != nil {
 		return err
 	}
-	command, err := filepath.Abs(hooks)
-	if err != nil {
-		return err
+	var topology *cluster.Topology
+	if ours != "" {
+		topology, err = describeOurs(ours, command, asked)
+	} else {
+		topology, err = describeTheirs(theirs, kubeconfig, command, asked)
 	}
-	topology, err := describe(record, command, address, releases, traffic)
 	if err != nil {
 		return err
 	}
@@ -85,8 +136,31 @@ func run(name, hooks, address, releases string, traffic bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Printf("# The cluster %s as an external cluster, written by hack/external.\n%s", record.Name, out)
+	_, err = fmt.Printf("# The cluster %s as an external cluster, written by hack/external.\n%s", cmp.Or(ours, theirs), out)
 	return err
+}
+
+func describeOurs(name, command string, asked request) (*cluster.Topology, error) {
+	record, err := find(name)
+	if err != nil {
+		return nil, err
+	}
+	return describe(record, command, asked)
+}
+
+// describeTheirs also writes the kubeconfig that the topology names.
+func describeTheirs(name, kubeconfig, command string, asked request) (*cluster.Topology, error) {
+	found, err := findKind(name)
+	if err != nil {
+		return nil, err
+	}
+	if kubeconfig, err = filepath.Abs(kubeconfig); err != nil {
+		return nil, err
+	}
+	if err := found.contexts(kubeconfig); err != nil {
+		return nil, err
+	}
+	return found.topology(kubeconfig, command, asked)
 }
 
 func find(name string) (state.Record, error) {
@@ -104,9 +178,8 @@ func find(name string) (state.Record, error) {
 	return state.Record{}, errors.Join(fmt.Errorf("no cluster %q is up; name one of `evenkeel cluster list` with --cluster", name), err)
 }
 
-// describe is the topology of a cluster, whose hooks are one command. With traffic it gives the
-// leave to write to the cluster.
-func describe(record state.Record, command, address, releases string, traffic bool) (*cluster.Topology, error) {
+// describe is the topology of a cluster that Evenkeel has made, whose hooks are one command.
+func describe(record state.Record, command string, asked request) (*cluster.Topology, error) {
 	made, err := cluster.LoadTopology(record.File)
 	if err != nil {
 		return nil, err
@@ -115,28 +188,20 @@ func describe(record state.Record, command, address, releases string, traffic bo
 	if !known {
 		return nil, fmt.Errorf("the cluster %s was made by the provider %s, of whose nodes hack/external knows nothing: add it to ownerships", record.Name, record.Provider)
 	}
-	access := &cluster.External{Address: cmp.Or(address, owned.address), Hooks: map[string]cluster.Hook{}}
-	if traffic {
-		access.Traffic = &cluster.TrafficLeave{ControlPlane: true}
-	}
-	if releases != "" {
-		access.Releases = strings.Split(releases, ",")
-	}
+	access := &cluster.External{Address: owned.address, Releases: asked.releases, Hooks: map[string]cluster.Hook{}}
+	asked.give(access)
 	line := append([]string{command}, owned.arguments(record)...)
 	for _, hook := range owned.hooks {
 		access.Hooks[hook] = cluster.Hook{Command: line}
 	}
-	out := &cluster.Topology{
-		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "external-" + record.Topology},
-		Spec: cluster.Spec{Provider: external.Name, Distribution: made.Spec.Distribution, External: access},
-	}
+	out := newTopology(record.Topology, made.Spec.Distribution, access)
 	for i, member := range record.Members {
 		reached := &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: record.Kubeconfig, Context: member.Name}, ServerID: member.ServerID}
 		if owned.host != nil {
 			reached.Host = owned.host(record, i)
 		}
 		out.Spec.Members = append(out.Spec.Members, cluster.MemberSpec{Name: member.Name, External: reached})
-		if releases == "" && out.Spec.Release == "" {
+		if len(asked.releases) == 0 && out.Spec.Release == "" {
 			out.Spec.Release = member.Release
 		}
 	}

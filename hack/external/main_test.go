@@ -21,7 +21,7 @@ func TestDescribe(t *testing.T) {
 			topology, err := describe(state.Record{
 				ID: "theirs-1", Name: "theirs", Topology: tc.provider + "-3", File: file, Provider: tc.provider, Kubeconfig: "/x/kubeconfig",
 				Members: []state.Member{{Name: "cp1", Release: "1.2"}, {Name: "cp2", Release: "1.2"}},
-			}, "/x/node.sh", "", tc.releases, tc.releases != "")
+			}, "/x/node.sh", request{releases: strings.FieldsFunc(tc.releases, func(r rune) bool { return r == ',' }), traffic: tc.releases != ""})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -37,10 +37,10 @@ func TestDescribe(t *testing.T) {
 			}
 		})
 	}
-	if _, err := describe(state.Record{Provider: "local", File: filepath.Join("..", "..", "clusters", "local-3.yaml")}, "x", "", "", false); err == nil {
+	if _, err := describe(state.Record{Provider: "local", File: filepath.Join("..", "..", "clusters", "local-3.yaml")}, "x", request{}); err == nil {
 		t.Error("a cluster without members is accepted")
 	}
-	if _, err := describe(state.Record{Provider: "other", File: filepath.Join("..", "..", "clusters", "local-3.yaml")}, "x", "", "", false); err == nil {
+	if _, err := describe(state.Record{Provider: "other", File: filepath.Join("..", "..", "clusters", "local-3.yaml")}, "x", request{}); err == nil {
 		t.Error("a provider is accepted of whose nodes nothing is known")
 	}
 }

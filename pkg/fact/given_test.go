@@ -23,6 +23,9 @@ func TestGiven_IsUnknownBefore(t *testing.T) {
 		t.Error("it is taken for a history from the beginning")
 	}
 	p := h.LastProcess("cp1", history.ComponentAPIServer, 4*second)
+	if h.LastProcess("cp1", history.ComponentAPIServer, second) != p {
+		t.Error("it had not started when something was told that was there before, too")
+	}
 	stored := h.StorageVersion("x").Last()
 	ready := h.FirstReady(p)
 	if !p.Started.Given() || !h.When(stored.Stamp).Given() || ready == nil || !ready.Given() {

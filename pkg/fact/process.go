@@ -143,10 +143,11 @@ func (h *History) ProcessAt(member, component string, m Moment) *Process {
 }
 
 // LastProcess is the process of a member's component that had started last by an
-// instant, alive or not; nil if none had.
+// instant, alive or not; nil if none had. One that is given had, whatever was told first of
+// what was there before the history.
 func (h *History) LastProcess(member, component string, at int64) *Process {
 	for _, p := range slices.Backward(h.Processes(member, component)) {
-		if p.Started.Latest <= at {
+		if p.Started.Latest <= at || p.Started.Given() {
 			return p
 		}
 	}

@@ -87,12 +87,30 @@ func (h *History) FirstReady(p *Process) *Moment {
 }
 
 // Serves is while a member's API server serves requests: its process lives, is not
-// paused, and answered /readyz with 200 at least once.
+// paused, and answered /readyz with 200 at least once. One that is stopped serves until it
+// answers no more, although it may live on for a minute, until its watches have ended.
 func (h *History) Serves(member string) Signal {
 	return Or(Each(h.Processes(member, history.ComponentAPIServer), func(p *Process) Signal {
 		if first := h.FirstReady(p); first != nil {
-			return And(p.Running(), From(*first))
+			return And(p.Running(), Between(*first, h.closed(p)))
 		}
 		return Constant(No)
 	})...)
+}
+
+// closed is since when a process of an API server that was ended on purpose had answered
+// nothing; nil if it answered to its end.
+func (h *History) closed(p *Process) (since *Moment) {
+	if p.Exited == nil || !p.Expected {
+		return nil
+	}
+	for _, a := range h.ReadyAnswers(p.Member) {
+		if a.Since.Latest > p.Exited.Earliest {
+			break
+		}
+		if since = nil; a.Code == 0 && a.Since.Latest > p.Started.Latest {
+			since = &a.Since
+		}
+	}
+	return since
 }

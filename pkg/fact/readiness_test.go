@@ -46,6 +46,18 @@ func TestFirstReady_IsOfItsOwnProcess(t *testing.T) {
 	truths(t, "it is healthy", h.Healthy("a"), map[int64]fact.Truth{6: fact.No, 10: fact.Yes, 30: fact.Yes})
 }
 
+// A server that is stopped takes no more requests, and may live on until its watches have
+// ended; one that hangs was stopped by none.
+func TestServes_UntilAServerThatIsStoppedAnswersNoMore(t *testing.T) {
+	stopped := func(expected bool) *fact.History {
+		return observed(exactly(server(2*s, history.ProcessStarted, 1)), readyz(4*s, 200), readyz(6*s, 500), readyz(7*s, 0), readyz(8*s, 0), exit(12*s, 1, expected, ""), readyz(13*s, 0))
+	}
+	truths(t, "it serves", stopped(true).Serves("a"), map[int64]fact.Truth{10: fact.Yes, 13: fact.Unknown, 15: fact.No, 22: fact.No, 26: fact.No})
+	truths(t, "it serves", stopped(false).Serves("a"), map[int64]fact.Truth{10: fact.Yes, 15: fact.Yes, 22: fact.Yes, 26: fact.No})
+	again := observed(exactly(server(2*s, history.ProcessStarted, 1)), readyz(4*s, 200), readyz(6*s, 0), readyz(8*s, 200), exit(12*s, 1, true, ""))
+	truths(t, "it serves", again.Serves("a"), map[int64]fact.Truth{14: fact.Yes, 22: fact.Yes, 26: fact.No})
+}
+
 // What is told every second was not told since the next process started: it is not known
 // whether that one is ready.
 func TestFirstReady_AnAnswerOfTheProcessBeforeSaysNothing(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 
 	"k8s.io/client-go/rest"
@@ -72,8 +73,8 @@ func (r *Runner) allow() {
 // writesToForeign is whether objects of the harness are written to an external cluster.
 func (r *Runner) writesToForeign() bool { return r.allowance != nil }
 
-// marking has all that is created through a configuration carry the label of the run, and be
-// removed at its end.
+// marking has all that is created through a configuration carry the label of the run, also
+// after it was replaced, and be removed at its end.
 func (r *Runner) marking(config *rest.Config) *rest.Config {
 	if r.foreign == nil {
 		return config
@@ -84,7 +85,9 @@ func (r *Runner) marking(config *rest.Config) *rest.Config {
 	return config
 }
 
-// marker labels what requests create, and notes it before they are sent.
+// marker labels what requests create, and notes it before they are sent. It labels what they
+// put in the place of the run's own objects too: the label is how lists find those, and how
+// they are removed if the harness is killed.
 type marker struct {
 	run  string
 	note func(observe.Call)
@@ -94,7 +97,8 @@ type marker struct {
 // RoundTrip implements http.RoundTripper.
 func (m *marker) RoundTrip(request *http.Request) (*http.Response, error) {
 	object, creates := created(request.URL.Path)
-	if request.Method != http.MethodPost || request.Body == nil || !creates {
+	creates = creates && request.Method == http.MethodPost
+	if request.Body == nil || !creates && !m.replaces(request) {
 		return m.next.RoundTrip(request)
 	}
 	raw, err := io.ReadAll(request.Body)
@@ -105,7 +109,7 @@ func (m *marker) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("read the request before it is sent: %w", err)
 	}
 	marked, name := m.mark(raw)
-	if name != "" && object.Namespace != m.run && request.URL.Query().Get("dryRun") == "" {
+	if creates && name != "" && object.Namespace != m.run && request.URL.Query().Get("dryRun") == "" {
 		object.Name = name
 		m.note(object) // what is in the run's namespace goes with that
 	}
@@ -113,6 +117,13 @@ func (m *marker) RoundTrip(request *http.Request) (*http.Response, error) {
 	out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(marked)), int64(len(marked))
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(marked)), nil }
 	return m.next.RoundTrip(out)
+}
+
+// replaces is whether a request puts a whole object in the place of one of the run's own.
+func (m *marker) replaces(request *http.Request) bool {
+	resource, name := path.Split(request.URL.Path)
+	_, whole := created(resource)
+	return request.Method == http.MethodPut && whole && strings.HasPrefix(name, m.run)
 }
 
 // mark adds the label to an object in JSON, and gives its name. What is no such object stays as

@@ -27,7 +27,10 @@ func TestMarker_LabelsAndNotesWhatIsCreated(t *testing.T) {
 		{"a dry run", "POST", "/api/v1/namespaces/a/configmaps?dryRun=All", `{"metadata":{"name":"x"}}`, "", labels},
 		{"a label of its own", "POST", "/api/v1/namespaces", `{"metadata":{"name":"x","labels":{"a":"b"}}}`, "/v1 namespaces x", `"a":"b"`},
 		{"a review", "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"metadata":{"name":"x"}}`, "", `{"metadata":{"name":"x"}}`},
-		{"an update", "PUT", "/api/v1/namespaces/a/configmaps/x", `{"metadata":{"name":"x"}}`, "", `{"metadata":{"name":"x"}}`},
+		{"an update", "PUT", "/apis/storage.k8s.io/v1/volumeattributesclasses/evenkeel-run-cp1-t0", `{"metadata":{"name":"evenkeel-run-cp1-t0"}}`, "", labels},
+		{"an update in a namespace", "PUT", "/api/v1/namespaces/evenkeel-run/configmaps/evenkeel-run-cp1-t0", `{"metadata":{"name":"evenkeel-run-cp1-t0"}}`, "", labels},
+		{"an update of a status", "PUT", "/apis/a.evenkeel.dev/v1/bs/evenkeel-run-cp1-t0/status", `{"metadata":{"name":"evenkeel-run-cp1-t0"}}`, "", `{"metadata":{"name":"evenkeel-run-cp1-t0"}}`},
+		{"an update of another's object", "PUT", "/api/v1/namespaces/a/configmaps/x", `{"metadata":{"name":"x"}}`, "", `{"metadata":{"name":"x"}}`},
 		{"no object", "POST", "/api/v1/namespaces", `nothing`, "", `nothing`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // Midway gives the history that a run would have recorded of the same control plane if the run
 // had begun right before the event of an index, with a control plane that was there before:
-// what was so by then is told as given, and the rest as it was. ok is false where no run can
+// what was so by then is told as given, one thing after the other, and the rest as it was. ok is false where no run can
 // begin: the harness itself acted then, or there are objects of its own.
 func Midway(header history.Header, events []history.Event, at int) (h history.Header, out []history.Event, ok bool) {
 	if at <= 0 || at >= len(events) {
@@ -27,10 +27,10 @@ func Midway(header history.Header, events []history.Event, at int) (h history.He
 	if len(m.acting) > 0 || straddles(events[at:], m.began) {
 		return h, nil, false
 	}
+	m.begin(at%2 == 1)
 	h = header
-	h.Started = header.Started.Add(time.Duration(m.began))
+	h.Started = header.Started.Add(time.Duration(m.began - m.told))
 	h.Lacks = append(slices.Clone(header.Lacks), history.Lack{What: history.LackEarlier, Reason: "the control plane was there before"})
-	m.begin()
 	for i := range events[at:] {
 		m.follow(events[at+i])
 	}
@@ -63,8 +63,14 @@ type midway struct {
 	acting map[string]bool
 	// before is how many processes of a component had ended.
 	before map[place]int
-	out    []history.Event
+	// told is how long it has taken to tell what is so as the run begins.
+	told int64
+	out  []history.Event
 }
+
+// telling is how long it takes to tell one thing as a run begins. So the recorders see at
+// different times what was so at one.
+const telling = int64(time.Millisecond)
 
 // straddles is whether a request of the harness was sent before a time and answered after it.
 func straddles(events []history.Event, began int64) bool {
@@ -154,24 +160,18 @@ func (m *midway) watch(ev *history.Event) {
 	}
 }
 
-// begin tells what is so as the run begins: first what etcd has, then which processes there
-// are, and then what the API servers answer.
-func (m *midway) begin() {
+// begin tells what is so as the run begins: what etcd has and which processes there are, and
+// then what the API servers answer.
+func (m *midway) begin(processesFirst bool) {
 	byKey := func(a, b place) int { return cmp.Or(cmp.Compare(a.member, b.member), cmp.Compare(a.what, b.what)) }
 	m.tell(history.Event{Kind: history.KindStep, Step: &history.Step{Action: "boot", Phase: history.PhaseBegin}})
-	lying := slices.SortedFunc(maps.Values(m.stored), func(a, b history.Event) int { return cmp.Compare(a.Seq, b.Seq) })
-	for _, ev := range lying {
-		s := *ev.Stored
-		s.Writer, s.Write = "", 0 // the run's own writes have not begun
-		ev.Stored, ev.Given = &s, true
-		m.tell(ev)
-	}
-	for _, key := range slices.SortedFunc(maps.Keys(m.processes), byKey) {
-		ev := *m.processes[key]
-		p := *ev.Process
-		p.Instance = 1
-		ev.Process, ev.Given = &p, true
-		m.tell(ev)
+	// Which recorder comes first is chance.
+	if processesFirst {
+		m.living(byKey)
+		m.lying()
+	} else {
+		m.lying()
+		m.living(byKey)
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(m.others), byKey) {
 		ev := m.others[key]
@@ -212,16 +212,40 @@ func (m *midway) begin() {
 	m.tell(history.Event{Kind: history.KindStep, Step: &history.Step{Action: "boot", Phase: history.PhaseEnd}})
 }
 
+// lying tells what etcd has.
+func (m *midway) lying() {
+	for _, ev := range slices.SortedFunc(maps.Values(m.stored), func(a, b history.Event) int { return cmp.Compare(a.Seq, b.Seq) }) {
+		s := *ev.Stored
+		s.Writer, s.Write = "", 0 // the run's own writes have not begun
+		ev.Stored, ev.Given = &s, true
+		m.tell(ev)
+	}
+}
+
+// living tells which processes there are.
+func (m *midway) living(byKey func(a, b place) int) {
+	for _, key := range slices.SortedFunc(maps.Keys(m.processes), byKey) {
+		ev := *m.processes[key]
+		p := *ev.Process
+		p.Instance = 1
+		ev.Process, ev.Given = &p, true
+		m.tell(ev)
+	}
+}
+
 // tell tells something as the run begins.
 func (m *midway) tell(ev history.Event) {
-	ev.At, ev.From = 0, 0
+	ev.At, ev.From = m.told, 0
+	m.told += telling
 	m.out = append(m.out, ev)
 }
 
 // follow tells an event of after the beginning.
 func (m *midway) follow(ev history.Event) {
-	ev.At -= m.began
-	ev.From = max(ev.From-m.began, 0)
+	ev.At += m.told - m.began
+	if ev.From > 0 {
+		ev.From = max(ev.From-m.began, 0) + m.told
+	}
 	if ev.Process != nil {
 		p := *ev.Process
 		p.Instance -= m.before[place{ev.Member, p.Component}]

@@ -81,6 +81,7 @@ type etcdView struct {
 	etcdserverpb.UnimplementedKVServer
 	etcdserverpb.UnimplementedWatchServer
 	etcdserverpb.UnimplementedMaintenanceServer
+	etcdserverpb.UnimplementedClusterServer
 
 	access EtcdAccess
 	secure func(EtcdAccess) (*tls.Config, error)
@@ -114,6 +115,24 @@ func (v *etcdView) register(server *grpc.Server) {
 	etcdserverpb.RegisterKVServer(server, v)
 	etcdserverpb.RegisterWatchServer(server, v)
 	etcdserverpb.RegisterMaintenanceServer(server, v)
+	etcdserverpb.RegisterClusterServer(server, v)
+}
+
+// MemberList implements etcdserverpb.ClusterServer: how many members etcd has and which of
+// them vote, without their names and addresses.
+func (v *etcdView) MemberList(ctx context.Context, request *etcdserverpb.MemberListRequest) (*etcdserverpb.MemberListResponse, error) {
+	to, err := v.upstream()
+	if err != nil {
+		return nil, err
+	}
+	response, err := etcdserverpb.NewClusterClient(to).MemberList(forwarded(ctx), request)
+	if err != nil {
+		return nil, err
+	}
+	for i, member := range response.Members {
+		response.Members[i] = &etcdserverpb.Member{ID: member.ID, IsLearner: member.IsLearner}
+	}
+	return response, nil
 }
 
 // HashKV implements etcdserverpb.MaintenanceServer: one hash of all that the member's etcd holds,

@@ -250,11 +250,15 @@ func TestEtcdView_CannotBeWrittenTo(t *testing.T) {
 	_, txn := client.Txn(ctx).Then(clientv3.OpGet("/registry/secrets/", clientv3.WithPrefix())).Commit()
 	_, compacted := client.Compact(ctx, 1)
 	_, lease := client.Grant(ctx, 60)
-	_, members := client.MemberList(ctx)
-	for what, err := range map[string]error{"put": put, "delete": deleted, "transaction": txn, "compaction": compacted, "lease": lease, "members": members} {
+	_, member := client.MemberAdd(ctx, []string{"http://127.0.0.1:1"})
+	_, removed := client.MemberRemove(ctx, 1)
+	for what, err := range map[string]error{"put": put, "delete": deleted, "transaction": txn, "compaction": compacted, "lease": lease, "member": member, "removal": removed} {
 		if err == nil || !strings.Contains(err.Error(), "Unimplemented") {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+	if list, err := client.MemberList(ctx); err != nil || len(list.Members) != 1 || list.Members[0].ID == 0 || list.Members[0].Name != "" || len(list.Members[0].PeerURLs)+len(list.Members[0].ClientURLs) > 0 {
+		t.Errorf("of the members it tells %v, %v", list, err)
 	}
 	if response, err := direct.Get(ctx, "/", clientv3.WithPrefix(), clientv3.WithCountOnly()); err != nil || response.Count != 0 {
 		t.Errorf("there are %v, %v", response, err)

@@ -17,8 +17,10 @@ type Candidate struct {
 	// Name is <namespace>/<name>.
 	Name string
 	For  *Lease
-	said []*statement
-	gone *fact.Stamp
+	// created is the revision that created it.
+	created int64
+	said    []*statement
+	gone    *fact.Stamp
 }
 
 // statement is what a candidate says from a change of it on.
@@ -46,7 +48,7 @@ func (f *Facts) observeCandidate(ev *history.Event) {
 	now := &statement{stamp, *s.Candidate, !s.Candidate.Pinged.IsZero(), true}
 	if k == nil {
 		namespace, _, _ := strings.Cut(name, "/")
-		k = &Candidate{Facts: f, Name: name, For: f.lease(namespace + "/" + s.Candidate.Lease)}
+		k = &Candidate{Facts: f, Name: name, For: f.lease(namespace + "/" + s.Candidate.Lease), created: s.Created}
 		k.For.candidates = append(k.For.candidates, k)
 		slices.SortStableFunc(k.For.candidates, func(a, b *Candidate) int { return strings.Compare(a.Name, b.Name) })
 		f.standing[name], f.declared, f.moves = k, append(f.declared, k), append(f.moves, ev.At)
@@ -97,10 +99,23 @@ func (k *Candidate) Gone() *fact.Moment {
 }
 
 // process is the one whose candidate it is: of those on its host, the one that had
-// started last when it was declared. It is nil for candidates of no member.
+// started last when it was declared. It is nil for candidates of no member, and of a process
+// that had gone before the history began.
 func (k *Candidate) process() *fact.Process {
 	return cached(k.Facts, "process", k, func() *fact.Process {
+		if k.outlived() {
+			return nil
+		}
 		return k.LastProcess(k.MemberOf(own(k.Name)), k.For.component(), k.Declared().Latest)
+	})
+}
+
+// outlived is whether it was there before the history began, and so was a later one of the
+// same component and host: candidates stay for half an hour after their processes have ended.
+func (k *Candidate) outlived() bool {
+	member := k.MemberOf(own(k.Name))
+	return k.Declared().Given() && slices.ContainsFunc(k.For.candidates, func(other *Candidate) bool {
+		return other.Declared().Given() && other.created > k.created && other.MemberOf(own(other.Name)) == member
 	})
 }
 

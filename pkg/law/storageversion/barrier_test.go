@@ -49,6 +49,9 @@ func TestSV12Barrier(t *testing.T) {
 		{"403, and another server wrote before the announcement", announced(upgraded().asks("a", 403, 0).asks("b", 200, 10)), []string{odd}},
 		{"403 long before the announcement", announced(upgraded().asks("a", 403, 0).pass(recorderLag)), []string{odd}},
 		{"403 for another reason, just after an announcement that is told late", announced(upgraded().asks("a", 503, 0).asks("a", 403, 0).asks("b", 200, 14).pass(recorderLag - second).away(recorderLag - second/2)), nil},
+		{"403 by the authorizer, which comes first", announced(upgraded().asks("a", 403, 0, says(`things "x" is forbidden: User "admin" cannot update resource "things" in API group "g.io"`)).asks("a", 503, 0)), nil},
+		{"403 that an authorizer would say of another verb", announced(upgraded().asks("a", 403, 0, says(`things "x" is forbidden: User "admin" cannot get resource "things" in API group "g.io"`)).asks("a", 503, 0)), []string{odd}},
+		{"403 by an admission plugin", announced(upgraded().asks("a", 403, 0, says(`things "x" is forbidden: exceeded quota`)).asks("a", 503, 0)), []string{odd}},
 		{"429 is load shedding", announced(upgraded().asks("a", 429, 0).asks("a", 503, 0)), nil},
 		{"503 for another reason", announced(upgraded().asks("a", 503, 0, func(ev *history.Event) { ev.Request.Barrier = false }).asks("a", 503, 0)), nil},
 	} {

@@ -176,6 +176,10 @@ func (t *historyBuilder) asks(member string, code int, revision int64, changes .
 	return t.add(ev)
 }
 
+func says(message string) func(*history.Event) {
+	return func(ev *history.Event) { ev.Request.Message = message }
+}
+
 func verb(verb string) func(*history.Event) {
 	return func(ev *history.Event) { ev.Request.Verb = verb }
 }

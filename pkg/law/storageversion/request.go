@@ -1,6 +1,7 @@
 package storageversion
 
 import (
+	"net/http"
 	"slices"
 	"sort"
 	"strings"
@@ -36,8 +37,11 @@ var (
 
 func (f *facts) observeRequest(ev *history.Event) {
 	r := ev.Request
-	if r.Class != history.ClassGuarded && !slices.Contains(exceptions, r.Class) || r.Code == 0 && strings.Contains(r.Error, "connection refused") {
-		return // no server was there, if it was refused
+	if r.Class != history.ClassGuarded && !slices.Contains(exceptions, r.Class) {
+		return
+	}
+	if r.Code == 0 && strings.Contains(r.Error, "connection refused") || unauthorized(r) {
+		return // no server was there, or the request never came to its barrier
 	}
 	resource, sub, _ := strings.Cut(r.Resource, "/")
 	of := fact.Resource{Group: r.Group, Resource: resource}
@@ -45,6 +49,12 @@ func (f *facts) observeRequest(ev *history.Event) {
 		Stamp: fact.StampOf(ev), member: ev.Member, class: r.Class, verb: r.Verb, resource: of, object: of.StorageVersionName(), subresource: sub != "",
 		code: r.Code, barrier: r.Barrier, named: r.ResourceVersion, write: r.Write,
 	})
+}
+
+// unauthorized is whether the authorizer refused a request. It stands before the barrier, and
+// for a while a server that starts does not know yet what most users may do.
+func unauthorized(r *history.Request) bool {
+	return r.Code == http.StatusForbidden && strings.Contains(r.Message, ` is forbidden: User "`) && strings.Contains(r.Message, `" cannot `+r.Verb+` resource "`)
 }
 
 // answer lays a request to the process that answered it.
