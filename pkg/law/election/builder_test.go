@@ -105,8 +105,27 @@ func (b *electionBuilder) etcdDelayed(d time.Duration) *electionBuilder {
 	return b.add(history.Event{Kind: history.KindRecorderDelayed, From: b.now - int64(d), RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}})
 }
 
+// midway is what a run would have recorded that began right before an event.
+func (b *electionBuilder) midway(t *testing.T, at int) *electionBuilder {
+	t.Helper()
+	header, events, ok := story.Midway(b.header, b.events, at)
+	if !ok {
+		t.Fatal("no run can begin there")
+	}
+	return &electionBuilder{header: header, events: events, now: events[len(events)-1].At + 1, managers: b.managers}
+}
+
 func (b *electionBuilder) store(s history.Stored) *electionBuilder {
 	s.Revision = int64(len(b.events) + 1)
+	s.Created = s.Revision
+	for _, ev := range slices.Backward(b.events) {
+		if ev.Stored != nil && ev.Stored.Key == s.Key {
+			if ev.Stored.Type == history.StoredPut {
+				s.Created = ev.Stored.Created
+			}
+			break
+		}
+	}
 	return b.add(history.Event{Kind: history.KindStored, Stored: &s})
 }
 

@@ -20,19 +20,28 @@ var cle02 = law.Together[*Facts]{
 func judgeRenewals(f *Facts, l *law.Ledger, b law.Bounds) {
 	for _, k := range candidates((*Candidate).ofMember)(f) {
 		last := k.said[0] // answers do not count
+		if last.asked && k.Declared().Given() {
+			last = nil // it may be an answer; when it renewed without being asked is not known
+		}
 		for i, now := range k.said[1:] {
 			if !now.renewed || !k.said[i].Answered() {
 				continue
 			}
-			e := law.Of(k.Name, k.when(now)).By(k.process().Member)
-			if since := now.Renewed.Sub(last.Renewed); since < b.Of("renewsEvery")-b.Of("renewsEarly") {
-				l.Add(e.Broken("candidate %s renewed without being asked, %s after the last time", k.Name, since.Round(time.Second)).Shown(last.Seq, now.Seq))
-			} else {
-				l.Add(e.Met())
+			if last != nil {
+				l.Add(k.renewedAfter(last, now, b))
 			}
 			last = now
 		}
 	}
+}
+
+// renewedAfter judges one renewal without being asked by the one before.
+func (k *Candidate) renewedAfter(last, now *statement, b law.Bounds) law.Entry {
+	e, since := law.Of(k.Name, k.when(now)).By(k.process().Member), now.Renewed.Sub(last.Renewed)
+	if since < b.Of("renewsEvery")-b.Of("renewsEarly") {
+		return e.Broken("candidate %s renewed without being asked, %s after the last time", k.Name, since.Round(time.Second)).Shown(last.Seq, now.Seq)
+	}
+	return e.Met()
 }
 
 // renewal is a renewal of a member's candidate, and the time until the next one, or until the

@@ -32,3 +32,22 @@ func TestCLE02_ARenewalAfterAnAnswerIsMeasuredFromTheRenewalBefore(t *testing.T)
 	told, at = asked(60 * second)
 	renews(told, at).expectBreaches(t, "CLE-02", "renewed without being asked, 1m0s after the last time")
 }
+
+// Of a candidate that was there before the run, and may have answered a ping then, it is not known
+// when it renewed without being asked.
+func TestCLE02_AnAnswerBeforeTheRunIsNoRenewal(t *testing.T) {
+	const second = time.Second
+	renewed := func(pings bool) *electionBuilder {
+		b := controlPlane("1.2.0").manager("b", history.ProcessStarted, "")
+		b.storeCandidate("b_1", managersLease, "1.2.0", time.Time{}, b.wall()).wait(250 * second)
+		asked := time.Time{}
+		if pings {
+			asked = b.wall()
+			b.storeCandidate("b_1", managersLease, "1.2.0", asked, b.wall())
+		}
+		began := len(b.events)
+		return b.ready("a", 200).wait(50*second).storeCandidate("b_1", managersLease, "1.2.0", asked, b.wall()).midway(t, began)
+	}
+	renewed(true).expectBreaches(t, "CLE-02")
+	expectCount(t, renewed(false).expectBreaches(t, "CLE-02"), "renewals of candidates that no coordinator had asked for", 1)
+}

@@ -81,3 +81,14 @@ func TestForeign_CoordinatorIsNotTheOwner(t *testing.T) {
 		})
 	}
 }
+
+// A candidate stays for half an hour after its process. Where it was there before the run, it is
+// not taken for that of the process that was there too, which has one of its own.
+func TestCandidate_OfAProcessThatWentBeforeTheRunIsNoMembers(t *testing.T) {
+	const second = time.Second
+	b := controlPlane("1.2.0", "1.2.0").manager("b", history.ProcessExited, killed).manager("b", history.ProcessStarted, "").declare("b_2", managersLease, "1.3.0").wait(second)
+	began := len(b.events)
+	b.ready("a", 200).wait(second)
+	b = b.midway(t, began).storeCandidate("b_1", managersLease, "1.2.0", b.wall(), time.Time{})
+	b.waitWithChanges(time.Minute).expectBreaches(t, "CLE-03")
+}
