@@ -100,7 +100,7 @@ func (k kindCluster) topology(kubeconfig, command string, asked request) (*clust
 	if len(k.nodes) > 1 {
 		access.Balancer = &cluster.Kubeconfig{File: kubeconfig, Context: balancerContext}
 	}
-	out := newTopology(k.name, "kubernetes", access)
+	out := newTopology(k.name, "kubernetes", asked.begins, access)
 	for i, node := range k.nodes {
 		name := member(i)
 		out.Spec.Members = append(out.Spec.Members, cluster.MemberSpec{Name: name, External: &cluster.ExternalMember{

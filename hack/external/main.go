@@ -65,6 +65,8 @@ type request struct {
 	address string
 	// releases that hooks can take members to, oldest first.
 	releases []string
+	// begins is the release that runs begin with; empty means the one that members run.
+	begins string
 	// traffic is the leave to write, also to the control plane.
 	traffic bool
 	// agent and agentImage are as in the topology.
@@ -82,10 +84,10 @@ func (r request) give(access *cluster.External) {
 	}
 }
 
-func newTopology(name, distribution string, access *cluster.External) *cluster.Topology {
+func newTopology(name, distribution, begins string, access *cluster.External) *cluster.Topology {
 	return &cluster.Topology{
 		APIVersion: cluster.APIVersion, Kind: cluster.TopologyKind, Metadata: cluster.Metadata{Name: "external-" + name},
-		Spec: cluster.Spec{Provider: external.Name, Distribution: distribution, External: access},
+		Spec: cluster.Spec{Provider: external.Name, Distribution: distribution, Release: begins, External: access},
 	}
 }
 
@@ -99,6 +101,7 @@ func main() {
 	flags.StringVar(&asked.hooks, "hooks", "hack/external/node.sh", "the command of all hooks")
 	flags.StringVar(&asked.address, "address", "", "an address by which API servers reach this machine (default: localhost for local processes, the gateway of the nodes with --kind, and none for kind nodes that Evenkeel has made)")
 	releases := flags.String("releases", "", "releases that upgrade and rollback can take members to, oldest first, with commas between them")
+	flags.StringVar(&asked.begins, "release", "", "the release that runs begin with, to which members are taken that run another one")
 	flags.BoolVar(&asked.traffic, "traffic", false, "give the leave to write objects of Evenkeel's own, and to change those of the control plane")
 	flags.StringVar(&asked.agent, "agent", "", "how much Evenkeel's agent may do on the nodes, look or disrupt (default: there is none)")
 	flags.StringVar(&asked.agentImage, "agent-image", "", "the image that nodes run the agent from")
@@ -194,7 +197,7 @@ func describe(record state.Record, command string, asked request) (*cluster.Topo
 	for _, hook := range owned.hooks {
 		access.Hooks[hook] = cluster.Hook{Command: line}
 	}
-	out := newTopology(record.Topology, made.Spec.Distribution, access)
+	out := newTopology(record.Topology, made.Spec.Distribution, asked.begins, access)
 	for i, member := range record.Members {
 		reached := &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: record.Kubeconfig, Context: member.Name}, ServerID: member.ServerID}
 		if owned.host != nil {

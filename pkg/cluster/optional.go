@@ -17,6 +17,14 @@ type ReleasePreparer interface {
 	Prepare(ctx context.Context, releases []string) error
 }
 
+// Beginner is a Provider whose clusters were there before a run and stay after it, so that
+// their members may run another release than the topology says they begin with.
+type Beginner interface {
+	// Begin takes such members to that release, before [Provider.New] of a run. It tells what it
+	// does, a line for each member.
+	Begin(ctx context.Context, topology *Topology, options Options, tell func(string)) error
+}
+
 // NodeUpgrader is a Cluster that has a way of its own to take a member from one
 // release to another, such as the upgrade of an installer. Where a Cluster is
 // none, members are stopped and started at the other release.

@@ -1,5 +1,12 @@
 package history
 
+import "time"
+
+// BeginningSettles is for how long after the recorders have begun nothing counts as met of a
+// control plane that was there before: what is judged then may rest on what came right before,
+// such as the answers to an election's pings. It is twice the 15 s that Leases of leaders last.
+const BeginningSettles = 30 * time.Second
+
 // Lack is something that a run did not have because the cluster is external.
 type Lack struct {
 	// What is one of the Lack… values.

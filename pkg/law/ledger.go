@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // Ending is how an obligation ended.
@@ -125,11 +126,6 @@ func (l *Ledger) Doubt(format string, args ...any) {
 	l.doubts = append(l.doubts, fmt.Sprintf(format, args...))
 }
 
-// beginningSettles is for how long after the recorders have begun nothing counts as met of a
-// control plane that was there before: what is judged then may rest on what came right before,
-// such as the answers to an election's pings. It is twice the 15 s that Leases of leaders last.
-const beginningSettles = 30 * time.Second
-
 // forget takes out what a history does not show of a control plane that was there before it.
 // When an obligation began that did so before the recorders is not known, nor what became of it
 // meanwhile: it counts only if it is late even from when the recorders began. What a law that
@@ -142,7 +138,7 @@ func (l *Ledger) forget(h *fact.History, row Row) {
 		if e.Began.Given() {
 			return e.Ending == Late
 		}
-		return e.Ending != Met || row.Takes != nil || e.Began.Earliest > int64(beginningSettles)
+		return e.Ending != Met || row.Takes != nil || e.Began.Earliest > int64(history.BeginningSettles)
 	})
 }
 

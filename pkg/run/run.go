@@ -100,10 +100,16 @@ func (r *running) play(ctx context.Context) (err error) {
 		return fmt.Errorf("find the bundle folder: %w", err)
 	}
 	observer := &lateObserver{}
-	c, err := p.provider.New(ctx, p.topology, cluster.Options{
+	options := cluster.Options{
 		Name: p.id, Owner: "run", BundleDir: filepath.Dir(logs), LogDir: logs,
 		Observer: observer.changed, Defects: p.defects, Seed: p.seed, AllowDisruption: r.options.AllowDisruption,
-	})
+	}
+	if one, ok := p.provider.(cluster.Beginner); ok {
+		if err := one.Begin(ctx, p.topology, options, func(line string) { fmt.Fprintln(r.options.Console, line) }); err != nil {
+			return err
+		}
+	}
+	c, err := p.provider.New(ctx, p.topology, options)
 	if err != nil {
 		return err
 	}

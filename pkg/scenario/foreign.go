@@ -36,6 +36,13 @@ func (s *Scenario) LeaveOut(c cluster.Cluster) map[int]string {
 			out[i+1] = why
 		}
 	}
+	var members []string
+	start := map[string]string{}
+	for _, member := range c.Members() {
+		members = append(members, member.Name)
+		start[member.Name] = c.Release(member.Name)
+	}
+	s.lackReleases(members, start, c.Releases(), out)
 	return out
 }
 

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,8 @@ import (
 type foreignCluster struct {
 	shelved
 	gives []cluster.Means
+	// runs is the release of its members, 1.2 where it is not said.
+	runs string
 }
 
 func (f foreignCluster) Lacks(means cluster.Means) string {
@@ -26,6 +29,8 @@ func (f foreignCluster) Lacks(means cluster.Means) string {
 	}
 	return "there is no " + string(means)
 }
+
+func (f foreignCluster) Release(string) string { return cmp.Or(f.runs, "1.2") }
 
 func (f foreignCluster) HostAddress(context.Context) (string, error) { return "localhost", nil }
 
@@ -61,6 +66,28 @@ func TestDisrupts(t *testing.T) {
 	for _, name := range []string{"departed", "joined-silent", "conflict-storm", "election-quick", "node-faults", "collector-slow", "discovery-peers"} {
 		if _, _, disrupts := shipped(t, name).Disrupts(); !disrupts {
 			t.Errorf("%s disrupts nothing", name)
+		}
+	}
+}
+
+// A step that takes members to a release that there is not, or not then, is left out, and the
+// others are played.
+func TestLeaveOut_StepsForWhichThereIsNoRelease(t *testing.T) {
+	for runs, want := range map[string]string{"1.2": "", "1.3": "there is no release after 1.3; there are: 1.1, 1.2, 1.3"} {
+		s := shipped(t, "discovery-forward")
+		left := s.LeaveOut(foreignCluster{gives: append(slices.Clone(everyHook), cluster.MeansAddress), runs: runs})
+		upgrades := 0
+		for i := range s.Steps {
+			if s.Steps[i].Name() != "upgrade" {
+				continue
+			}
+			upgrades++
+			if why := left[i+1]; why != want {
+				t.Errorf("with %s step %d is left out since %q", runs, i+1, why)
+			}
+		}
+		if upgrades == 0 || want == "" && len(left) > 0 || want != "" && len(left) != upgrades {
+			t.Errorf("with %s %d of %d steps are left out", runs, len(left), upgrades)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -34,13 +35,13 @@ func (s *Scenario) releasesUsed(members []string, start map[string]string, known
 			if sure {
 				var err error
 				if hit, err = selectMembers(selector, members, nil); err != nil {
-					return nil, fmt.Errorf("step %d (%s): %w", i+1, action, err)
+					return nil, &releaseError{i + 1, action, err}
 				}
 			}
 			for _, member := range hit {
 				next, err := releasesAfter(name, possible[member], release.Binary(start[member]), known)
 				if err != nil && sure {
-					return nil, fmt.Errorf("step %d (%s): %w", i+1, action, err)
+					return nil, &releaseError{i + 1, action, err}
 				}
 				for _, one := range next {
 					used[one] = true
@@ -73,4 +74,31 @@ func releasesAfter(name string, before []string, start string, known []string) (
 		return nil, fmt.Errorf("there is no release %s for any of %v", name, before)
 	}
 	return after, nil
+}
+
+// releaseError is that a step, counted from 1, needs a release that there is not.
+type releaseError struct {
+	step   int
+	action string
+	err    error
+}
+
+// Error implements error.
+func (e *releaseError) Error() string {
+	return fmt.Sprintf("step %d (%s): %v", e.step, e.action, e.err)
+}
+
+// Unwrap gives the reason.
+func (e *releaseError) Unwrap() error { return e.err }
+
+// lackReleases adds to the steps that are left out those that need a release which there is
+// not then: the others are played with what there is.
+func (s *Scenario) lackReleases(members []string, start map[string]string, known []string, leftOut map[int]string) {
+	var missing *releaseError
+	for {
+		if _, err := s.releasesUsed(members, start, known, leftOut); !errors.As(err, &missing) {
+			return
+		}
+		leftOut[missing.step] = missing.err.Error()
+	}
 }

@@ -479,7 +479,16 @@ func (r *Runner) boot(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
 	}
-	return unready
+	return cmp.Or(unready, r.outlastBeginning(ctx))
+}
+
+// outlastBeginning waits on a cluster that was there before the run until what is judged by its
+// etcd and its processes counts, so that no step is played in vain.
+func (r *Runner) outlastBeginning(ctx context.Context) error {
+	if r.foreign == nil || r.foreign.Lacks(cluster.MeansEtcd) != "" && r.foreign.Lacks(cluster.MeansProcesses) != "" {
+		return nil
+	}
+	return r.wait(ctx, history.BeginningSettles-time.Duration(r.History.Now()))
 }
 
 // probesCustom is whether it matters that custom resources can be written to

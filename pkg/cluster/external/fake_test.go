@@ -39,6 +39,8 @@ type plane struct {
 	// release of the topology, and those of its hooks.
 	release  string
 	releases []string
+	// withheld is whether there is no leave to disrupt it.
+	withheld bool
 	etcd     bool
 	address  string
 	driver   string

@@ -41,8 +41,13 @@ func TestWhoIsNotMet(t *testing.T) {
 		name, expectError string
 		spoil             func(*plane)
 	}{
-		{"another release", "cp1: the topology says that it runs v1.36.3, and its /version says v1.35.4", func(p *plane) { p.release = "v1.36.3" }},
-		{"a pre-release", "the topology says that it runs v1.36.0, and its /version says v1.36.0-rc.1", func(p *plane) { p.put("cp1.version", "v1.36.0-rc.1"); p.release = "v1.36.0" }},
+		{"another release", "cp1: the topology says that it begins with v1.36.3, and its /version says v1.35.4: spec.external.releases must name both: v1.36.3", func(p *plane) { p.release = "v1.36.3" }},
+		{"another release and no hook", "cp1: the topology says that it begins with v1.36.3, and its /version says v1.35.4: the topology has no hook upgrade", func(p *plane) { p.release, p.releases = "v1.36.3", []string{"v1.35.4", "v1.36.3"} }},
+		{"another release and no leave", "its /version says v1.35.4: name what it runs, or allow Evenkeel to take it there with --allow-disruption", func(p *plane) {
+			p.release, p.releases, p.withheld = "v1.36.3", []string{"v1.35.4", "v1.36.3"}, true
+			p.hook("upgrade", "true")
+		}},
+		{"a pre-release", "the topology says that it begins with v1.36.0, and its /version says v1.36.0-rc.1", func(p *plane) { p.put("cp1.version", "v1.36.0-rc.1"); p.release = "v1.36.0" }},
 		{"no known release", "it runs v1.35.4, which is none of spec.external.releases: v1.34.1, v1.36.3", func(p *plane) { p.releases = []string{"v1.34.1", "v1.36.3"} }},
 		{"no release", "its /version names no release", func(p *plane) { p.put("cp1.version", "") }},
 		{"forbidden metrics", "it answered 403 at /metrics: the kubeconfig's user must be allowed to read the metrics", func(p *plane) { p.put("cp1.start", "forbidden") }},
@@ -56,7 +61,7 @@ func TestWhoIsNotMet(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			p := newPlane(t, "cp1", "cp2")
 			tc.spoil(p)
-			_, err := p.made(false)
+			_, err := p.made(p.withheld)
 			if err == nil || !strings.Contains(err.Error(), tc.expectError) {
 				t.Errorf("error %v, want one with %q", err, tc.expectError)
 			}

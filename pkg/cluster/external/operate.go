@@ -18,14 +18,10 @@ import (
 // Replace implements cluster.NodeUpgrader by the hook upgrade or rollback.
 func (c *external) Replace(ctx context.Context, name, release string) error {
 	return c.change(name, "replace the release of", func(m *member) error {
-		from, to := slices.Index(c.releases, c.Release(name)), slices.Index(c.releases, release)
-		if to < 0 {
+		if !slices.Contains(c.releases, release) {
 			return fmt.Errorf("there is no release %q; there are: %s", release, strings.Join(c.releases, ", "))
 		}
-		hook := cluster.HookUpgrade
-		if to < from {
-			hook = cluster.HookRollback
-		}
+		hook := c.way(c.Release(name), release)
 		if err := c.renew(ctx, m, task{hook: hook, release: release}); err != nil {
 			return err
 		}

@@ -51,6 +51,7 @@ var (
 	_ cluster.Provider        = Provider{}
 	_ agent.Host              = Provider{}
 	_ cluster.Shared          = Provider{}
+	_ cluster.Beginner        = Provider{}
 	_ cluster.TopologyChecker = Provider{}
 )
 
@@ -87,6 +88,15 @@ func (Provider) Defects(context.Context, string) ([]cluster.Defect, error) { ret
 // New implements cluster.Provider: it asks every member's API server who it is and
 // which release it runs, and changes nothing.
 func (Provider) New(ctx context.Context, topology *cluster.Topology, options cluster.Options) (cluster.Cluster, error) {
+	c, err := met(ctx, topology, options)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// met is the cluster once its members were asked.
+func met(ctx context.Context, topology *cluster.Topology, options cluster.Options) (*external, error) {
 	c, err := newCluster(topology, options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", topology.File, err)
@@ -261,14 +271,18 @@ func (c *external) settleReleases() error {
 		c.releases = slices.Compact(c.releases)
 	}
 	for _, m := range c.members {
-		if m.wanted != "" && !release.Is(m.wanted, m.version) {
-			return fmt.Errorf("member %s: the topology says that it runs %s, and its /version says %s", m.name, m.wanted, m.version)
-		}
 		named, ok := c.named(m.version)
-		if !ok {
+		m.release = named
+		switch {
+		case m.begins() && ok:
+			continue
+		case m.begins():
 			return fmt.Errorf("member %s: it runs %s, which is none of spec.external.releases: %s", m.name, m.version, strings.Join(c.releases, ", "))
 		}
-		m.release = named
+		if why := c.keepsFrom(m); why != "" {
+			return fmt.Errorf("member %s: the topology says that it begins with %s, and its /version says %s: %s", m.name, m.wanted, m.version, why)
+		}
+		m.release, _ = c.named(m.wanted) // Begin takes it there
 	}
 	return nil
 }
