@@ -98,12 +98,15 @@ func answer(w http.ResponseWriter, out any, err error) {
 func (a *agent) streamEvents(w http.ResponseWriter, r *http.Request) {
 	lines := json.NewEncoder(w)
 	control := http.NewResponseController(w)
-	for index := 0; ; {
+	for index, caughtUp := 0, false; ; caughtUp = true {
 		events, more := a.watcher.since(index)
 		for _, event := range events {
 			if lines.Encode(event) != nil {
 				return
 			}
+		}
+		if !caughtUp && lines.Encode(Event{Now: true}) != nil {
+			return
 		}
 		index += len(events)
 		if control.Flush() != nil {

@@ -180,6 +180,9 @@ func TestEventsAndSignals(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- client.Events(ctx, func(event Event) { told <- event }) }()
 	<-told
+	if now := <-told; now != (Event{Now: true}) {
+		t.Errorf("after what had happened before it is told %+v", now)
+	}
 	if _, err := client.End(t.Context(), cluster.Etcd, syscall.SIGKILL, true); err != nil {
 		t.Fatal(err)
 	}

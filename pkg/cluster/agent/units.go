@@ -26,6 +26,9 @@ type Units struct {
 	// powerCuts counts them: what was told over a connection from before one is
 	// of processes that are gone with it.
 	powerCuts int
+	// before is what happened before the agent was asked, while that is still being told of
+	// processes that the harness has found; nil afterwards, and where it starts them all.
+	before *[]Event
 }
 
 // unit is one component.
@@ -67,13 +70,15 @@ func NewUnits(member string, components []cluster.Component, release string, obs
 }
 
 // Found has the first process of each component count as one that may have run before the agent
-// was asked, unless the harness starts it.
+// was asked, unless the harness starts it. Of what ended before it was asked nothing is told: an
+// agent may be older than the run, and remember the one before.
 func (u *Units) Found() *Units {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, one := range u.of {
 		one.given = true
 	}
+	u.before = &[]Event{}
 	return u
 }
 
@@ -83,12 +88,36 @@ func (u *Units) Listener() func(Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	cuts := u.powerCuts
+	if u.before != nil {
+		u.before = &[]Event{} // what the connection before this one told of it may be a part
+	}
 	return func(event Event) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		if cuts == u.powerCuts {
+		switch {
+		case cuts != u.powerCuts:
+		case u.before == nil:
 			u.told(event)
+		case event.Now:
+			u.catchUp()
+		default:
+			*u.before = append(*u.before, event)
 		}
+	}
+}
+
+// catchUp takes in what happened before the agent was asked: of that only what has not ended. The
+// lock is held.
+func (u *Units) catchUp() {
+	before := *u.before
+	u.before = nil
+	for _, event := range before {
+		if event.Gone {
+			u.seen[cluster.Process{PID: event.PID, StartTime: event.StartTime}] = true
+		}
+	}
+	for _, event := range before {
+		u.told(event)
 	}
 }
 

@@ -52,6 +52,8 @@ type Event struct {
 	Gone      bool              `json:"gone,omitempty"`
 	PID       int               `json:"pid"`
 	StartTime int64             `json:"startTime"`
+	// Now is no event: what came before it in the stream had happened when the stream began.
+	Now bool `json:"now,omitempty"`
 }
 
 // clearing asks to wait until the kubelet is done with a component's static Pod.
