@@ -451,6 +451,9 @@ type Stored struct {
 	// Deleting is whether the object has a deletionTimestamp: it is deleted, and kept as
 	// long as it has finalizers.
 	Deleting bool `json:"deleting,omitempty"`
+	// Protected is whether the object has the finalizer that a controller of Kubernetes' own
+	// adds to it, if that runs, and removes once the object is deleted and not in use.
+	Protected bool `json:"protected,omitempty"`
 	// Writer and Write are the member and number of the tagged write that made
 	// the change; empty where the object has no tag, or still the one of an
 	// earlier change: then another client wrote.

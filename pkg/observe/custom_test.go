@@ -129,6 +129,17 @@ func TestEtcdKnowsEstablishedDefinitions(t *testing.T) {
 	}
 }
 
+func TestTheFinalizerOfTheProtectionIsRecorded(t *testing.T) {
+	r := newRecorder(newMemory())
+	event := put(2, 2, "/registry/volumeattributesclasses/x", "cp1/1")
+	for finalizers, want := range map[string]bool{`[]`: false, `["f"]`: false, `["f","kubernetes.io/vac-protection"]`: true} {
+		event.Kv.Value = []byte(`{"apiVersion":"storage.k8s.io/v1","kind":"VolumeAttributesClass","metadata":{"name":"x","finalizers":` + finalizers + `}}`)
+		if got := r.stored(event).Protected; got != want {
+			t.Errorf("with the finalizers %s it is told to be protected: %v", finalizers, got)
+		}
+	}
+}
+
 func TestADeletionTimestampIsRecorded(t *testing.T) {
 	r := newRecorder(newMemory())
 	event := put(2, 2, "/registry/configmaps/n/x", "cp1/1")

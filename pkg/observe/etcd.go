@@ -356,6 +356,7 @@ func (r *Etcd) stored(event *clientv3.Event) history.Stored {
 		ObjectKind:     object.kind,
 		Name:           object.name,
 		Deleting:       object.deleting,
+		Protected:      object.protected,
 		StorageVersion: object.storageVersion,
 		Lease:          object.lease,
 		Migration:      object.migration,

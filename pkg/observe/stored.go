@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,7 @@ type storedObject struct {
 	name             string
 	tag              string
 	deleting         bool
+	protected        bool
 	storageVersion   *history.StorageVersion
 	lease            *history.Lease
 	migration        *history.Migration
@@ -87,6 +89,7 @@ func decodeStored(value []byte) storedObject {
 	object.apiVersion, object.kind = meta.APIVersion, meta.Kind
 	object.name = QualifiedName(meta.Namespace, meta.Name)
 	object.deleting = meta.DeletionTimestamp != nil
+	object.protected = slices.Contains(meta.Finalizers, protection)
 	fields := meta.ManagedFields
 	object.leaderActions = leaderActions(meta.Namespace, fields)
 	if object.tag = meta.Annotations[WriteAnnotation]; object.tag != "" {
@@ -100,6 +103,10 @@ func decodeStored(value []byte) storedObject {
 	object.decodeContent(e, fields)
 	return object
 }
+
+// protection is the finalizer that kube-controller-manager adds to VolumeAttributesClasses, unless its
+// controller for that is switched off, and adds again whenever a client has replaced the object without it.
+const protection = "kubernetes.io/vac-protection"
 
 // encoded is an object as it is stored, of which only the metadata have been decoded.
 type encoded struct {

@@ -82,6 +82,26 @@ func TestSVM05KnowsWhatAnyWriteLoses(t *testing.T) {
 	begun().stores("x", v2, "m", 5, 14, 0, "g.io/v0").finds(t, "SVM-05", "its managed fields of g.io/v1 are not what it was")
 	begun().stores("x", v2, "m", 5, 14, 0, v1, v2).finds(t, "SVM-05", "its managed fields of g.io/v2 are not what it was")
 	begun().stores("x", v2, "n", 5, 14, 0, v1).finds(t, "SVM-05", "its metadata is not what it was")
+	// One that protects a resource puts its finalizer on whatever comes without it, and takes it from what
+	// is deleted. A migration does neither.
+	changes := func(before, after history.Stored) *historyBuilder {
+		b := newHistory().joins("a", 1).announces(things, 3, "a="+v2).hosts("a", 4)
+		for i, s := range []history.Stored{before, after} {
+			s.Type, s.Key, s.Name, s.Created, s.ObjectKind, s.APIVersion = history.StoredPut, "/registry/g.io/things/x", "x", 5, "Thing", []string{v1, v2}[i]
+			s.Revision, s.Managed = []int64{5, 14}[i], map[string]string{v1: "f"}
+			if b.stored(s); i == 0 {
+				b.migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+			}
+		}
+		return b
+	}
+	bare, kept := history.Stored{Metadata: "m"}, history.Stored{Metadata: "p", Protected: true}
+	dying := history.Stored{Metadata: "d", Protected: true, Deleting: true}
+	changes(bare, kept).finds(t, "SVM-05")
+	changes(dying, history.Stored{Metadata: "e", Deleting: true}).finds(t, "SVM-05")
+	changes(kept, bare).finds(t, "SVM-05", "its metadata is not what it was")
+	changes(kept, history.Stored{Metadata: "q", Protected: true}).finds(t, "SVM-05", "its metadata is not what it was")
+	changes(bare, history.Stored{Metadata: "q"}).finds(t, "SVM-05", "its metadata is not what it was")
 	// A controller that puts a finalizer on what was just made is no migration.
 	begun().stores("y", v2, "m", 13, 13, 2).stores("y", v2, "with a finalizer", 13, 14, 0).finds(t, "SVM-05")
 }

@@ -44,6 +44,8 @@ type Change struct {
 	// Gone is whether it was deleted, Again whether its tag had been applied to what has its
 	// key before, and Deleting whether it is being deleted, and a finalizer holds it.
 	Gone, Again, Deleting bool
+	// Protected is whether it has the finalizer of the controller that protects its resource.
+	Protected bool
 	// By is the tagged write that made it; the zero value for any other client.
 	By writeID
 	// Metadata and Content are digests of digests, 0 where there is none.
@@ -100,7 +102,7 @@ func (f *Facts) observeObject(ev *history.Event) {
 		f.keys[s.Key] = o
 	}
 	c := Change{
-		Stamp: fact.StampOf(ev), Object: o, version: o.in.version(s.APIVersion), created: s.Created, Deleting: s.Deleting,
+		Stamp: fact.StampOf(ev), Object: o, version: o.in.version(s.APIVersion), created: s.Created, Deleting: s.Deleting, Protected: s.Protected,
 		Metadata: digest(s.Metadata), Content: digest(s.Content),
 	}
 	for _, v := range slices.Sorted(maps.Keys(s.Managed)) {

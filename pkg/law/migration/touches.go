@@ -43,8 +43,17 @@ func (t *Touch) Entry() law.Entry {
 
 // untagged is whether it changes an object that existed, without a tag, and byMigrator
 // whether no other client than the migrator is known to have done so.
-func (t *Touch) untagged() bool   { return !t.tagged() && !t.New && !t.Gone }
+func (t *Touch) untagged() bool   { return !t.tagged() && !t.New && !t.Gone && !t.protects() }
 func (t *Touch) byMigrator() bool { return t.During != nil && t.untagged() }
+
+// protects is whether the controller that protects the resource adds its finalizer, or removes it
+// from an object that is being deleted.
+func (t *Touch) protects() bool {
+	if t.Protected {
+		return !t.Before.Protected
+	}
+	return t.Before.Protected && t.Before.Deleting
+}
 
 // converts is whether it stores an object in another version, and rewrites whether no
 // client with a tag did so.
