@@ -37,14 +37,29 @@ func (s *Scenario) lackOf(c cluster.Cluster, a Action) string {
 	if why := cluster.Lacking(c, needsOf(a)...); why != "" {
 		return why
 	}
+	_, external := c.(cluster.ExternallyManaged)
+	if _, does := a.(accompanied); does && external {
+		return "" // it is played without what cannot be injected
+	}
 	for _, name := range faultsOf(a) {
-		f := s.Faults[name]
-		if f == nil {
-			continue // which is another error
+		if why := s.lackOfFault(c, name); why != "" {
+			return why
 		}
-		if why := cluster.Lacking(c, f.Needs()...); why != "" {
-			return fmt.Sprintf("the fault %s cannot be injected: %s", name, why)
-		}
+	}
+	return ""
+}
+
+// accompanied is an action that does the same without its faults, which are only there meanwhile.
+type accompanied interface{ accompanied() }
+
+// lackOfFault says why a fault cannot be injected on a cluster; empty if it can.
+func (s *Scenario) lackOfFault(c cluster.Cluster, name string) string {
+	f := s.Faults[name]
+	if f == nil {
+		return "" // which is another error
+	}
+	if why := cluster.Lacking(c, f.Needs()...); why != "" {
+		return fmt.Sprintf("the fault %s cannot be injected: %s", name, why)
 	}
 	return ""
 }

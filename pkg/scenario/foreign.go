@@ -127,8 +127,14 @@ func (r *Runner) leaveOut(index int) bool {
 	why, left := r.LeaveOut[index]
 	if left {
 		r.report(index, r.Scenario.Steps[index-1].Name(), "", "", history.PhaseSkipped, why)
+		return true
 	}
-	return left
+	for _, name := range faultsOf(r.Scenario.Steps[index-1].Action) {
+		if why := r.Scenario.lackOfFault(r.cluster, name); why != "" {
+			r.report(index, actionInject, "", "", history.PhaseSkipped, why+"; the step is played without it")
+		}
+	}
+	return false
 }
 
 // lacks returns why an external cluster does not give the means.

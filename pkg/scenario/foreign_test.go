@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -277,6 +278,32 @@ func TestLeftOutStepsAreTold(t *testing.T) {
 	}
 	if len(r.cluster.(shelved).calls) != 0 {
 		t.Errorf("the cluster was asked for %v", r.cluster.(shelved).calls)
+	}
+}
+
+// A step that is accompanied by a fault which cannot be injected is played without it: a member
+// that was not upgraded would leave everything after it in another state.
+func TestLeaveOut_NoStepForTheFaultThatGoesWithIt(t *testing.T) {
+	s := shipped(t, "rolling-upgrade")
+	r, _, h := onShelf(t)
+	c := foreignCluster{shelved: r.cluster.(shelved), gives: append(slices.Clone(everyHook), cluster.MeansProcesses)}
+	r.cluster, r.foreign, r.Scenario = c, c, s
+	r.LeaveOut = s.LeaveOut(c)
+	for i := range s.Steps {
+		if s.Steps[i].Name() == "upgrade" && r.LeaveOut[i+1] != "" {
+			t.Errorf("step %d is left out: %s", i+1, r.LeaveOut[i+1])
+		}
+		if len(faultsOf(s.Steps[i].Action)) == 1 && s.Steps[i].Name() == "upgrade" {
+			if r.leaveOut(i + 1) {
+				t.Errorf("step %d is not played", i+1)
+			}
+			if err := r.around(t.Context(), []string{"cp1"}, faultsOf(s.Steps[i].Action), func() error { return errors.New("played") }); err == nil || err.Error() != "played" {
+				t.Errorf("step %d is played with %v", i+1, err)
+			}
+		}
+	}
+	if got := h.told(); len(got) != 1 || got[0] != "2 inject "+string(history.PhaseSkipped)+" " {
+		t.Errorf("told was %q", got)
 	}
 }
 

@@ -12,7 +12,9 @@ type Inject struct {
 	Strike `yaml:",inline"`
 }
 
-var _ = register("inject", func() Action { return &Inject{} }, strikeFields, anywhere)
+const actionInject = "inject"
+
+var _ = register(actionInject, func() Action { return &Inject{} }, strikeFields, anywhere)
 
 func (s *Inject) fits(f *fault.Fault) error {
 	if f.Duration > 0 {

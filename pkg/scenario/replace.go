@@ -34,6 +34,7 @@ func (s *Replace) validate() error {
 }
 func (s *Replace) selectors() []string       { return []string{s.Member} }
 func (s *Replace) release() string           { return s.To }
+func (s *Replace) accompanied()              {}
 func (s *Replace) faults() []string          { return s.WithFaults }
 func (s *Replace) fits(f *fault.Fault) error { return fitsAround(f) }
 func (s *Replace) restarts(*Scenario) bool   { return true }

@@ -41,6 +41,7 @@ func (s *Restart) validate() error {
 }
 func (s *Restart) selectors() []string       { return s.Members }
 func (s *Restart) release() string           { return s.Release }
+func (s *Restart) accompanied()              {}
 func (s *Restart) faults() []string          { return s.WithFaults }
 func (s *Restart) fits(f *fault.Fault) error { return fitsAround(f) }
 func (s *Restart) restarts(*Scenario) bool   { return true }
