@@ -103,9 +103,11 @@ func (k kindCluster) topology(kubeconfig, command string, asked request) (*clust
 	out := newTopology(k.name, "kubernetes", asked.begins, access)
 	for i, node := range k.nodes {
 		name := member(i)
-		out.Spec.Members = append(out.Spec.Members, cluster.MemberSpec{Name: name, External: &cluster.ExternalMember{
-			Kubeconfig: cluster.Kubeconfig{File: kubeconfig, Context: name}, Host: node.host, Address: node.address,
-		}})
+		reached := &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: kubeconfig, Context: name}, Host: node.host}
+		if access.Agent != "" {
+			reached.Address = node.address
+		}
+		out.Spec.Members = append(out.Spec.Members, cluster.MemberSpec{Name: name, External: reached})
 	}
 	return out, out.Validate()
 }

@@ -98,6 +98,7 @@ func main() {
 	ours := flags.String("cluster", "", "name of a cluster that Evenkeel has made and that is up, see `evenkeel cluster list`")
 	theirs := flags.String("kind", "", "name of a cluster that the program kind has made, see `kind get clusters`")
 	kubeconfig := flags.String("kubeconfig", "", "with --kind, the file to write a context for each member to")
+	members := flags.Int("kind-config", 0, "print what the program kind makes a cluster of so many members with, of the release --release")
 	flags.StringVar(&asked.hooks, "hooks", "hack/external/node.sh", "the command of all hooks")
 	flags.StringVar(&asked.address, "address", "", "an address by which API servers reach this machine (default: localhost for local processes, the gateway of the nodes with --kind, and none for kind nodes that Evenkeel has made)")
 	releases := flags.String("releases", "", "releases that upgrade and rollback can take members to, oldest first, with commas between them")
@@ -109,10 +110,25 @@ func main() {
 	if *releases != "" {
 		asked.releases = strings.Split(*releases, ",")
 	}
-	if err := run(*ours, *theirs, *kubeconfig, asked); err != nil {
+	var err error
+	if *members > 0 {
+		err = printKindConfig(*members, asked.begins)
+	} else {
+		err = run(*ours, *theirs, *kubeconfig, asked)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "external:", err)
 		os.Exit(1)
 	}
+}
+
+func printKindConfig(members int, release string) error {
+	out, err := kindConfig(release, members)
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(out)
+	return err
 }
 
 func run(ours, theirs, kubeconfig string, asked request) error {

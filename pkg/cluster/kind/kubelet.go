@@ -12,8 +12,8 @@ import (
 // resource is the capability CAP_SYS_RESOURCE.
 const resource = 24
 
-// kubeletPatch is what the nodes' kubelets need beside what kind gives them.
-func kubeletPatch() map[string]any {
+// KubeletPatch is what the nodes' kubelets need beside what kind gives them.
+func KubeletPatch() map[string]any {
 	patch := map[string]any{
 		"kind": "KubeletConfiguration",
 		// The kubelet is told of changes to static Pods, and looks as well; it does

@@ -23,7 +23,7 @@ func TestLastLines(t *testing.T) {
 }
 
 func TestKubeletPatch(t *testing.T) {
-	patch := kubeletPatch()
+	patch := KubeletPatch()
 	if patch["kind"] != "KubeletConfiguration" || patch["failCgroupV1"] != false {
 		t.Errorf("the patch is %v", patch)
 	}

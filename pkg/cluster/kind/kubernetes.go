@@ -201,7 +201,7 @@ func (p *published) shape(c *kindCluster, config *v1alpha4.Cluster) ([]kind.Crea
 			"controllerManager": map[string]any{"extraArgs": p.extraArgs(release, cluster.ControllerManager)},
 			"scheduler":         map[string]any{"extraArgs": p.extraArgs(release, cluster.Scheduler)},
 		},
-		kubeletPatch(),
+		KubeletPatch(),
 	} {
 		raw, err := json.Marshal(patch)
 		if err != nil {

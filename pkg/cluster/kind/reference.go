@@ -262,7 +262,7 @@ func (r *reference) loneKubelet(ctx context.Context, c *kindCluster, m *member) 
 	if err != nil {
 		return err
 	}
-	config := kubeletPatch()
+	config := KubeletPatch()
 	for key, value := range map[string]any{
 		"apiVersion":                  "kubelet.config.k8s.io/v1beta1",
 		"staticPodPath":               manifests,

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Judges a cluster that Evenkeel has not made: one of the program kind, of published Kubernetes,
+# whose nodes hold nothing of Evenkeel's. The agent is installed there as on any cluster of a
+# user's, and the scenarios are played beside it. Wants Docker, bin/ (`make build`), and
+# `make node-images RELEASES=v1.35.4 NEXT=1`.
+#
+#   hack/external/kind.sh up              makes the cluster, with the agent
+#   hack/external/kind.sh play SCENARIO…  plays scenarios, into the output folder
+#   hack/external/kind.sh down            removes the cluster
+#
+# RELEASE is where it begins and NEXT what its members can be taken to. OUT is the output folder.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+name=stranger
+release=${RELEASE:-v1.35.4}
+next=${NEXT:-v1.36.3}
+out=${OUT:-_out}/stranger
+image=docker.io/library/evenkeel-agent:v1
+evenkeel=bin/evenkeel
+kind=$out/kind
+
+nodes() { "$kind" get nodes --name "$name" | grep control-plane; }
+
+import() {
+	local node
+	for node in $(nodes); do
+		docker exec --interactive "$node" ctr --namespace k8s.io images import - <"$1" >"$out/import.log" 2>&1 ||
+			{ cat "$out/import.log" >&2; exit 1; }
+	done
+}
+
+up() {
+	mkdir -p "$out"
+	go build -o "$kind" sigs.k8s.io/kind
+	go run ./hack/external --kind-config 3 --release "$release" >"$out/kind.yaml"
+	"$kind" create cluster --name "$name" --config "$out/kind.yaml" --kubeconfig "$out/admin.kubeconfig"
+	import "${EVENKEEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/evenkeel}/kubernetes/$next/node/images.tar"
+	"$evenkeel" agent image --name "${image#docker.io/library/}" --out "$out/agent.tar"
+	import "$out/agent.tar"
+	go run ./hack/external --kind "$name" --kubeconfig "$out/members.kubeconfig" --releases "$release,$next" --release "$release" \
+		--traffic --agent disrupt --agent-image "$image" >"$out/theirs.yaml"
+	"$evenkeel" agent install --topology "$out/theirs.yaml"
+}
+
+play() {
+	local scenario status worst=0
+	for scenario in "$@"; do
+		status=0
+		"$evenkeel" run --topology "$out/theirs.yaml" --scenario "fixtures/scenarios/$scenario.yaml" --allow-disruption --out "$out/$scenario" || status=$?
+		if [ "$status" -gt "$worst" ]; then worst=$status; fi
+	done
+	return "$worst"
+}
+
+case ${1:-} in
+up) up ;;
+play) shift && play "$@" ;;
+down) "$kind" delete cluster --name "$name" --kubeconfig "$out/admin.kubeconfig" ;;
+*)
+	echo "usage: hack/external/kind.sh up | play SCENARIO… | down" >&2
+	exit 3
+	;;
+esac
