@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/fixtures"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -304,6 +308,30 @@ func TestLeaveOut_NoStepForTheFaultThatGoesWithIt(t *testing.T) {
 	}
 	if got := h.told(); len(got) != 1 || got[0] != "2 inject "+string(history.PhaseSkipped)+" " {
 		t.Errorf("told was %q", got)
+	}
+}
+
+// On a cluster that was there before, nothing that is judged by etcd or by processes counts at first, so that
+// no step is played then. Where neither is seen there is nothing to wait for.
+func TestOutlastBeginning(t *testing.T) {
+	for name, tc := range map[string]struct {
+		foreign cluster.ExternallyManaged
+		want    time.Duration
+	}{
+		"one of our own": {nil, 0},
+		"the API alone":  {foreignCluster{}, 0},
+		"etcd":           {foreignCluster{gives: []cluster.Means{cluster.MeansEtcd}}, history.BeginningSettles},
+		"the agent":      {foreignCluster{gives: []cluster.Means{cluster.MeansEtcd, cluster.MeansProcesses}}, history.BeginningSettles},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, began := newRunner(newFake(), newHistory()), time.Now()
+				r.Clock, r.foreign = clock.RealClock{}, tc.foreign
+				if err := r.outlastBeginning(t.Context()); err != nil || time.Since(began) != tc.want {
+					t.Errorf("it waits for %v, want %v: %v", time.Since(began), tc.want, err)
+				}
+			})
+		})
 	}
 }
 

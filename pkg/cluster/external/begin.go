@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/interrupt"
 	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
@@ -43,7 +44,11 @@ func (Provider) Begin(ctx context.Context, topology *cluster.Topology, options c
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, c.Stop(ctx)) }()
+	defer func() {
+		sheltered, cancel := interrupt.Shelter(ctx)
+		defer cancel()
+		err = errors.Join(err, c.Stop(sheltered))
+	}()
 	elsewhere := slices.DeleteFunc(slices.Clone(c.members), (*member).begins)
 	if len(elsewhere) == 0 {
 		return nil
