@@ -86,8 +86,8 @@ func (r *Runner) marking(config *rest.Config) *rest.Config {
 }
 
 // marker labels what requests create, and notes it before they are sent. It labels what they
-// put in the place of the run's own objects too: the label is how lists find those, and how
-// they are removed if the harness is killed.
+// put in the place of the harness' own objects too, which a coordinator may have made: the label
+// is how lists find those, and how they are removed if the harness is killed.
 type marker struct {
 	run  string
 	note func(observe.Call)
@@ -119,11 +119,11 @@ func (m *marker) RoundTrip(request *http.Request) (*http.Response, error) {
 	return m.next.RoundTrip(out)
 }
 
-// replaces is whether a request puts a whole object in the place of one of the run's own.
+// replaces is whether a request puts a whole object in the place of one of the harness' own.
 func (m *marker) replaces(request *http.Request) bool {
 	resource, name := path.Split(request.URL.Path)
 	_, whole := created(resource)
-	return request.Method == http.MethodPut && whole && strings.HasPrefix(name, m.run)
+	return request.Method == http.MethodPut && whole && strings.HasPrefix(name, ownPrefix)
 }
 
 // mark adds the label to an object in JSON, and gives its name. What is no such object stays as

@@ -29,6 +29,7 @@ func TestMarker_LabelsAndNotesWhatIsCreated(t *testing.T) {
 		{"a review", "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", `{"metadata":{"name":"x"}}`, "", `{"metadata":{"name":"x"}}`},
 		{"an update", "PUT", "/apis/storage.k8s.io/v1/volumeattributesclasses/evenkeel-run-cp1-t0", `{"metadata":{"name":"evenkeel-run-cp1-t0"}}`, "", labels},
 		{"an update in a namespace", "PUT", "/api/v1/namespaces/evenkeel-run/configmaps/evenkeel-run-cp1-t0", `{"metadata":{"name":"evenkeel-run-cp1-t0"}}`, "", labels},
+		{"an update of what a coordinator made", "PUT", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/evenkeel-rowers", `{"metadata":{"name":"evenkeel-rowers"}}`, "", labels},
 		{"an update of a status", "PUT", "/apis/a.evenkeel.dev/v1/bs/evenkeel-run-cp1-t0/status", `{"metadata":{"name":"evenkeel-run-cp1-t0"}}`, "", `{"metadata":{"name":"evenkeel-run-cp1-t0"}}`},
 		{"an update of another's object", "PUT", "/api/v1/namespaces/a/configmaps/x", `{"metadata":{"name":"x"}}`, "", `{"metadata":{"name":"x"}}`},
 		{"no object", "POST", "/api/v1/namespaces", `nothing`, "", `nothing`},
