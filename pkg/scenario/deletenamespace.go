@@ -44,7 +44,7 @@ func (r *Runner) deleteNamespace(ctx context.Context, member string, step *Delet
 	if err != nil {
 		return err
 	}
-	namespace := observe.Call{Version: "v1", Resource: "namespaces", Name: p.workload.Spec.Namespace}
+	namespace := observe.Call{Version: "v1", Resource: namespaces, Name: p.workload.Spec.Namespace}
 	ctx, cancel := r.within(ctx, DeleteNamespaceTimeout, history.AwaitedState, member, "namespace %s was not gone", namespace.Name)
 	defer cancel()
 	namespace.Verb = "delete"

@@ -163,7 +163,7 @@ func created(path string) (object observe.Call, ok bool) {
 	default:
 		return object, false
 	}
-	if len(parts) == 3 && parts[0] == "namespaces" {
+	if len(parts) == 3 && parts[0] == namespaces {
 		object.Namespace, parts = parts[1], parts[2:]
 	}
 	if len(parts) != 1 || strings.HasPrefix(object.Group, "auth") {

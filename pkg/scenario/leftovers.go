@@ -17,6 +17,8 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
+const namespaces = "namespaces"
+
 // leftovers are the objects that a run has made, or may have, in the order in which it
 // began to.
 type leftovers struct {
@@ -82,7 +84,8 @@ func cleanUpBound(objects int) time.Duration {
 }
 
 // kinds are the objects by their kind, that of which the last one was made first: an
-// APIService goes before the Service that it names, and a namespace last.
+// APIService goes before the Service that it names. Namespaces come last: none can go while an
+// APIService leads to a server that has gone, and those of some steps are made late.
 func (l *leftovers) kinds() (kinds [][]observe.Call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +98,16 @@ func (l *leftovers) kinds() (kinds [][]observe.Call) {
 		}
 		kinds[at[kind]] = append(kinds[at[kind]], object)
 	}
+	slices.SortStableFunc(kinds, func(a, b []observe.Call) int { return cmp.Compare(last(a), last(b)) })
 	return kinds
+}
+
+// last is 1 for namespaces, and 0 for all else.
+func last(kind []observe.Call) int {
+	if kind[0].Resource == namespaces {
+		return 1
+	}
+	return 0
 }
 
 // deleteAll deletes objects, several at the same time, and gives those that stay, with the
@@ -107,7 +119,7 @@ func (r *Runner) deleteAll(ctx context.Context, objects []observe.Call) (left []
 	for i, object := range objects {
 		deleting.Go(func() error {
 			errs[i] = r.delete(ctx, object)
-			if errs[i] == nil && object.Resource == "namespaces" {
+			if errs[i] == nil && object.Resource == namespaces {
 				errs[i] = r.awaitGone(ctx, object)
 			}
 			return nil
@@ -199,13 +211,13 @@ func (r *Runner) makeNamespace(ctx context.Context, member, name string) error {
 	if r.foreign == nil {
 		return nil
 	}
-	r.made.note(observe.Call{Version: "v1", Resource: "namespaces", Name: name})
+	r.made.note(observe.Call{Version: "v1", Resource: namespaces, Name: name})
 	return r.sendNamespace(ctx, member, name)
 }
 
 // sendNamespace creates a namespace through a member.
 func (r *Runner) sendNamespace(ctx context.Context, member, name string) error {
-	return r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: "namespaces", Body: map[string]any{
+	return r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: namespaces, Body: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
 	}}, http.StatusConflict)
 }

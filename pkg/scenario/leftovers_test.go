@@ -89,3 +89,24 @@ func TestRemoval_IsOneCommandAKindAndNamespace(t *testing.T) {
 		t.Errorf("the command is %q, want %q", got, want)
 	}
 }
+
+// A namespace that a step makes late does not go before the APIService that was there when its
+// content has to be found.
+func TestLeftovers_NamespacesGoLast(t *testing.T) {
+	l := &leftovers{}
+	for _, one := range []observe.Call{
+		{Resource: "namespaces", Name: "run"}, {Resource: "services", Namespace: "run", Name: "s"}, {Group: "apiregistration.k8s.io", Resource: "apiservices", Name: "a"},
+		{Resource: "namespaces", Name: "late"}, {Resource: "configmaps", Namespace: "kube-system", Name: "c"},
+	} {
+		l.note(one)
+	}
+	var order []string
+	for _, kind := range l.kinds() {
+		for _, object := range kind {
+			order = append(order, object.Name)
+		}
+	}
+	if got := strings.Join(order, " "); got != "c a s late run" {
+		t.Errorf("the order is %s", got)
+	}
+}
