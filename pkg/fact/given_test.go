@@ -22,6 +22,9 @@ func TestGiven_IsUnknownBefore(t *testing.T) {
 	if !h.Midway() {
 		t.Error("it is taken for a history from the beginning")
 	}
+	if h.Now != 3*second {
+		t.Errorf("the history lasts until %d: what comes after the recorders of such a run is its cleaning up", h.Now)
+	}
 	p := h.LastProcess("cp1", history.ComponentAPIServer, 4*second)
 	if h.LastProcess("cp1", history.ComponentAPIServer, second) != p {
 		t.Error("it had not started when something was told that was there before, too")

@@ -61,7 +61,10 @@ func (h *History) Observe(ev *history.Event) {
 		h.recorders.missing = true
 		h.recorders.distrust(ev.Seq)
 	}
-	h.Seq, h.Now = ev.Seq, ev.At
+	h.Seq = ev.Seq
+	if ev.End == nil || !h.Midway() {
+		h.Now = ev.At // a run leaves a cluster that stays in order after its recorders, and ends then
+	}
 	h.times = append(h.times, eventTime{ev.At, ev.Seq})
 	h.recorders.observe(ev)
 	h.ended = h.ended || ev.Kind == history.KindEnd

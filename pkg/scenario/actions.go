@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/fault"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 	"github.com/evenkeel/evenkeel/pkg/release"
 )
@@ -51,8 +52,18 @@ func (r *Runner) client(member string) (*observe.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.cleaning {
+		return observe.NewClient(member, config, unrecorded{r.History})
+	}
 	return observe.NewClient(member, config, r.History)
 }
+
+// unrecorded is a history that nothing is added to: what comes after its recorders is told by
+// none of them, and must not count as a time in which nothing happened.
+type unrecorded struct{ observe.Recorder }
+
+// Record implements observe.Recorder.
+func (unrecorded) Record(history.Event) {}
 
 func (r *Runner) directConfig(member string) (*rest.Config, error) {
 	config, err := r.cluster.ClientConfig(member, false)

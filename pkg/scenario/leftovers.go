@@ -53,7 +53,11 @@ func describeObject(object observe.Call) string {
 // the run has ended. It may take as long as there is to delete; what stays is named, with
 // the command that removes it.
 func (r *Runner) cleanUp(ctx context.Context) error {
-	if r.foreign == nil || len(r.made.objects) == 0 {
+	if r.foreign == nil {
+		return nil
+	}
+	r.cleaning = true
+	if len(r.made.objects) == 0 {
 		return nil
 	}
 	bound := cleanUpBound(len(r.made.objects))

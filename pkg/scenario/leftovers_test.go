@@ -65,6 +65,14 @@ func TestCleanUp_TakesAsLongAsThereIsToDelete(t *testing.T) {
 	if took := time.Since(began); took > 60*s.takes*2/CleanUpWriters+5*time.Second {
 		t.Errorf("it took %s, as if one were deleted after the other", took)
 	}
+	if told := r.History.(*fakeHistory).told(); len(told) > 0 {
+		t.Errorf("after the recorders have ended the history is told %q", told)
+	}
+	for _, ev := range r.History.(*fakeHistory).events {
+		if ev.Request != nil && ev.Request.Verb == "delete" {
+			t.Error("after the recorders have ended the history is told of a request")
+		}
+	}
 	if len(s.deleted) != 63 {
 		t.Errorf("%d of 63 objects were deleted", len(s.deleted))
 	}

@@ -98,6 +98,9 @@ type Runner struct {
 	etcdHealth func(context.Context) history.EtcdHealth
 
 	lives lives
+	// cleaning is whether the recorders of an external cluster have ended, and what the run made is
+	// removed.
+	cleaning bool
 	// stopped are the components that stop steps have stopped and no boot step has started
 	// again; an empty component is all of a member.
 	stopped map[place]bool
