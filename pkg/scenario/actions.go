@@ -130,7 +130,7 @@ func (r *Runner) around(ctx context.Context, members, with []string, do func() e
 	var injected []*fault.Active
 	undo := func() error { return r.healLeft(ctx, injected) }
 	for _, name := range with {
-		if r.foreign != nil && r.Scenario.lackOfFault(r.cluster, name) != "" {
+		if r.Scenario.lackOfFault(r.cluster, name) != "" {
 			continue
 		}
 		for _, member := range members {

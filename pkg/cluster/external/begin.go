@@ -39,6 +39,9 @@ func (c *external) way(from, to string) string {
 // Begin implements cluster.Beginner: it takes the members that run another release than the
 // topology says they begin with to that, as a run before may have left them.
 func (Provider) Begin(ctx context.Context, topology *cluster.Topology, options cluster.Options, tell func(string)) (err error) {
+	if !slices.ContainsFunc(topology.Spec.Members, func(m cluster.MemberSpec) bool { return topology.ReleaseOf(m) != "" }) {
+		return nil // they begin with what they run
+	}
 	options.Observer = func(cluster.Change) {}
 	c, err := met(ctx, topology, options)
 	if err != nil {

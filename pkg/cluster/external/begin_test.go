@@ -41,3 +41,12 @@ echo "$EVENKEEL_RELEASE" > "$EVENKEEL_MEMBER.version"; echo "18000000$(wc -l < c
 		t.Errorf("once they are there it tells %q, and the hooks were called as %q", told, p.read("calls"))
 	}
 }
+
+// Where the topology names no release the cluster is not even asked.
+func TestBegin_AsksNothingWhereNoReleaseIsNamed(t *testing.T) {
+	p := newPlane(t, "cp1")
+	p.put("cp1.down", "")
+	if err := (Provider{}).Begin(t.Context(), p.topology(), cluster.Options{}, func(string) {}); err != nil || p.deaf.Load() > 0 {
+		t.Errorf("%d requests were sent: %v", p.deaf.Load(), err)
+	}
+}

@@ -92,3 +92,14 @@ func TestCandidate_OfAProcessThatWentBeforeTheRunIsNoMembers(t *testing.T) {
 	b = b.midway(t, began).storeCandidate("b_1", managersLease, "1.2.0", b.wall(), time.Time{})
 	b.waitWithChanges(time.Minute).expectBreaches(t, "CLE-03")
 }
+
+// A candidate and a process that were both there before the run may not belong together. What the
+// process declares in the run has to say what it runs.
+func TestCLE01_VersionsOfWhatWasThereBeforeAreNotCompared(t *testing.T) {
+	const second = time.Second
+	b := controlPlane().managerOf("b", history.ProcessStarted, "", "1.3.0").declare("b_1", managersLease, "1.2.0").wait(second)
+	began := len(b.events)
+	b.ready("a", 200).wait(second)
+	b.expectBreaches(t, "CLE-01", "says that it is \"1.2.0\"")
+	b.midway(t, began).expectBreaches(t, "CLE-01")
+}
