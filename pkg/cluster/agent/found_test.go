@@ -40,8 +40,8 @@ func TestUnits_WhatEndedBeforeTheRunIsNotTold(t *testing.T) {
 	process := func(hear func(Event), pid int, gone bool) {
 		hear(Event{Component: cluster.APIServer, PID: pid, StartTime: int64(pid), Gone: gone})
 	}
-	broken := u.Listener() // its connection is lost on the way
-	process(broken, 1, false)
+	broken := u.Listener() // its connection is lost on the way, and its agent was another one
+	process(broken, 9, false)
 	all := func(hear func(Event)) {
 		process(hear, 1, false)
 		process(hear, 1, true)

@@ -49,8 +49,7 @@ func (k *Candidate) versions(_ law.Bounds) law.Entry {
 		return e
 	case says(said, runs):
 		return e.Met("compared")
-	case k.Declared().Given() && p.Started.Given(),
-		p.Before != nil && says(said, release.Parse(p.Before.Release)) && p.Started.Before(k.Declared()) != fact.Yes:
+	case p.Before != nil && says(said, release.Parse(p.Before.Release)) && p.Started.Before(k.Declared()) != fact.Yes:
 		return e.Excused("it may be the candidate of the process before")
 	}
 	return e.Broken("candidate %s says that it is %q, behaves like %q, and %s runs %s", k.Name, said.Binary, said.Emulation, p.Member, p.Release).
