@@ -92,7 +92,8 @@ func (k *kubelet) alive(spared []int) []*pod {
 }
 
 // evictFirst evicts the first Pods of an index, more of them than may fail; nth is the Pod that
-// waits for the store.
+// waits for the store. It waits no longer when its process has ended: with an answer it could come
+// to a verdict before the kubelet hears that it is evicted.
 func (k *kubelet) evictFirst(index, nth int) {
 	if nth > mayFail+1 {
 		return
@@ -102,6 +103,11 @@ func (k *kubelet) evictFirst(index, nth int) {
 	defer cancel()
 	if err := untilTold(ctx, func() error { return evict(ctx, k, p) }); err != nil {
 		k.t.Errorf("evict the Pod %s: %v", p.Name, err)
+		return
+	}
+	select {
+	case <-p.ended:
+	case <-k.t.Context().Done():
 	}
 }
 
