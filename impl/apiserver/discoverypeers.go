@@ -7,18 +7,14 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apiserver/pkg/authentication/user"
 	genericapiserver "k8s.io/apiserver/pkg/server"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/transport"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/discovery"
+	"github.com/evenkeel/evenkeel/impl/follow"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -63,46 +59,30 @@ func (s *server) routeToPeers() error {
 	return s.aggregator.GenericAPIServer.AddPostStartHook("peers", func(hook genericapiserver.PostStartHookContext) error {
 		go n.peers.Run(hook)
 		go n.view.Run(hook)
-		go func() {
-			if err := n.follow(hook, s.client, clock.RealClock{}); err != nil && hook.Err() == nil {
-				utilruntime.HandleErrorWithContext(hook, err, "Peers are not followed; this server stands for itself")
-			}
-		}()
+		go n.follow(hook, s.client, clock.RealClock{})
 		return nil
 	})
 }
 
 // follow keeps the peers those whose identity Leases are in force.
-func (n *neighbors) follow(ctx context.Context, client kubernetes.Interface, clock clock.WithTicker) error {
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(storageversion.LeaseNamespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = storageversion.IdentitySelector }))
-	leases := factory.Coordination().V1().Leases()
-	lister := leases.Lister()
+func (n *neighbors) follow(ctx context.Context, client kubernetes.Interface, clock clock.WithTicker) {
 	news := make(chan struct{}, 1)
-	tell := func() {
-		select {
-		case news <- struct{}{}:
-		default:
-		}
-	}
-	if _, err := leases.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { tell() },
-		UpdateFunc: func(_, _ any) { tell() },
-		DeleteFunc: func(any) { tell() },
-	}); err != nil {
-		return err
-	}
-	factory.Start(ctx.Done())
-	if !cache.WaitForCacheSync(ctx.Done(), leases.Informer().HasSynced) {
-		return ctx.Err()
+	leases := follow.New(client, client.CoordinationV1().Leases(storageversion.LeaseNamespace), follow.Labeled(storageversion.IdentitySelector),
+		func(_, _ *coordinationv1.Lease) {
+			select {
+			case news <- struct{}{}:
+			default:
+			}
+		})
+	go leases.Run(ctx)
+	select {
+	case <-leases.Listed():
+	case <-ctx.Done():
+		return
 	}
 	for {
-		all, err := lister.List(labels.Everything())
-		if err != nil {
-			return fmt.Errorf("list identity Leases: %w", err)
-		}
 		now := clock.Now()
-		peers, until := peersOf(all, n.self, now)
+		peers, until := peersOf(leases.All(), n.self, now)
 		n.peers.Set(peers)
 		var expiry <-chan time.Time
 		if !until.IsZero() {
@@ -113,7 +93,7 @@ func (n *neighbors) follow(ctx context.Context, client kubernetes.Interface, clo
 		case <-news:
 		case <-expiry:
 		case <-ctx.Done():
-			return ctx.Err()
+			return
 		}
 	}
 }

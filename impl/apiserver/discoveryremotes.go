@@ -38,7 +38,7 @@ func followServices(informer apiregistrationinformers.APIServiceInformer, remote
 	registration, err := informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
 			if service, ok := obj.(*apiregistrationv1.APIService); ok {
-				follow(remotes, service)
+				track(remotes, service)
 			}
 		},
 		UpdateFunc: func(before, obj any) {
@@ -47,7 +47,7 @@ func followServices(informer apiregistrationinformers.APIServiceInformer, remote
 			if !ok || !wasOne {
 				return
 			}
-			follow(remotes, service)
+			track(remotes, service)
 			if available(was) != available(service) {
 				remotes.Hurry(versionOfService(service))
 			}
@@ -67,8 +67,8 @@ func followServices(informer apiregistrationinformers.APIServiceInformer, remote
 	return registration.HasSynced, nil
 }
 
-// follow tracks an APIService that leads to another server, and no other.
-func follow(remotes *discovery.Remotes, service *apiregistrationv1.APIService) {
+// track tracks an APIService that leads to another server, and no other.
+func track(remotes *discovery.Remotes, service *apiregistrationv1.APIService) {
 	if service.Spec.Service == nil {
 		remotes.Untrack(versionOfService(service))
 		return

@@ -14,14 +14,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/apiserver/registry"
+	"github.com/evenkeel/evenkeel/impl/follow"
 	"github.com/evenkeel/evenkeel/impl/retry"
 )
 
@@ -65,30 +64,16 @@ func newEmptier(client kubernetes.Interface, contents metadata.Interface, c cloc
 
 // run works until the context ends.
 func (e *emptier) run(ctx context.Context) {
-	factory := informers.NewSharedInformerFactory(e.client, 0)
-	terminating := func(obj any) bool {
-		namespace, ok := obj.(*corev1.Namespace)
-		return ok && namespace.DeletionTimestamp != nil
-	}
-	see := func(obj any) {
-		if terminating(obj) {
-			e.queue.Add(obj.(*corev1.Namespace).Name)
+	terminating := func(namespace *corev1.Namespace) bool { return namespace != nil && namespace.DeletionTimestamp != nil }
+	namespaces := follow.New(e.client, e.client.CoreV1().Namespaces(), nil, func(before, after *corev1.Namespace) {
+		// A later change is one of the conditions, and what failed is in the queue already.
+		if terminating(after) && !terminating(before) {
+			e.queue.Add(after.Name)
 		}
-	}
-	// Adding a handler fails only once an informer was stopped.
-	_, _ = factory.Core().V1().Namespaces().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: see,
-		UpdateFunc: func(before, obj any) {
-			// A later change is one of the conditions, and what failed is in the queue already.
-			if !terminating(before) {
-				see(obj)
-			}
-		},
 	})
-	factory.Start(ctx.Done())
-	defer factory.Shutdown()
 	defer context.AfterFunc(ctx, e.queue.ShutDown)()
 	var workers sync.WaitGroup
+	workers.Go(func() { namespaces.Run(ctx) })
 	for range emptierWorkers {
 		workers.Go(func() {
 			for e.next(ctx) {

@@ -20,7 +20,7 @@ const (
 
 	// CollectorWorkers is how many objects are worked on at a time.
 	CollectorWorkers = 2
-	// CollectorResync is how often all objects are looked at, as the informers show them,
+	// CollectorResync is how often all objects are looked at, as its followers show them,
 	// although nothing was seen to change.
 	CollectorResync = 30 * time.Second
 	// CollectorRetry and CollectorRetryMax bound the pause before an object is

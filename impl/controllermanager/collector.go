@@ -10,17 +10,13 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	internalclient "k8s.io/client-go/kubernetes/typed/apiserverinternal/v1alpha1"
-	apiserverinternallisters "k8s.io/client-go/listers/apiserverinternal/v1alpha1"
-	coordinationlisters "k8s.io/client-go/listers/coordination/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel/evenkeel/impl/follow"
 	"github.com/evenkeel/evenkeel/impl/retry"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
@@ -99,41 +95,23 @@ func collect(ctx context.Context, client kubernetes.Interface, options Options, 
 }
 
 func (c *collector) run(ctx context.Context) {
-	leases := informers.NewSharedInformerFactoryWithOptions(c.client, 0,
-		informers.WithNamespace(storageversion.LeaseNamespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = storageversion.IdentitySelector }))
-	objects := informers.NewSharedInformerFactory(c.client, 0)
-	known := objects.Internal().V1alpha1().StorageVersions().Informer()
-	participants := leases.Coordination().V1().Leases()
-	seen := observed{objects: objects.Internal().V1alpha1().StorageVersions().Lister(), leases: participants.Lister()}
-	everything := func() {
-		for _, name := range known.GetStore().ListKeys() {
-			c.queue.Add(name)
+	objects := follow.New(c.client, c.client.InternalV1alpha1().StorageVersions(), nil, func(_, sv *apiserverinternalv1alpha1.StorageVersion) {
+		if sv != nil {
+			c.queue.Add(sv.Name)
 		}
-	}
-	// Adding a handler fails only once an informer was stopped.
-	_, _ = participants.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(any) { everything() },
-		UpdateFunc: func(before, after any) {
-			if participationChanged(before, after) {
-				everything()
+	})
+	participants := follow.New(c.client, c.client.CoordinationV1().Leases(storageversion.LeaseNamespace), follow.Labeled(storageversion.IdentitySelector),
+		func(before, lease *coordinationv1.Lease) {
+			if participationChanged(before, lease) {
+				for _, name := range objects.Objects().ListKeys() {
+					c.queue.Add(name)
+				}
 			}
-		},
-		DeleteFunc: func(any) { everything() },
-	})
-	one := func(obj any) {
-		if name, err := cache.MetaNamespaceKeyFunc(obj); err == nil {
-			c.queue.Add(name)
-		}
-	}
-	_, _ = known.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    one,
-		UpdateFunc: func(_, obj any) { one(obj) },
-	})
-	leases.Start(ctx.Done())
-	objects.Start(ctx.Done())
+		})
 
 	var workers sync.WaitGroup
+	workers.Go(func() { objects.Run(ctx) })
+	workers.Go(func() { participants.Run(ctx) })
 	for range CollectorWorkers {
 		workers.Go(func() {
 			for c.next(ctx) {
@@ -145,7 +123,7 @@ func (c *collector) run(ctx context.Context) {
 	for done := false; !done; {
 		select {
 		case <-ticker.C():
-			for _, name := range c.due(seen) {
+			for _, name := range c.due(objects.All(), participants.All()) {
 				c.queue.Add(name)
 			}
 		case <-ctx.Done():
@@ -154,28 +132,17 @@ func (c *collector) run(ctx context.Context) {
 	}
 	c.queue.ShutDown()
 	workers.Wait()
-	leases.Shutdown()
-	objects.Shutdown()
 }
 
-// observed is what the informers of a collector show.
-type observed struct {
-	objects apiserverinternallisters.StorageVersionLister
-	leases  coordinationlisters.LeaseLister
-}
-
-// due are the objects with which something is to be done by what the informers show. An
+// due are the objects with which something is to be done by what the followers show. An
 // object that is as it should be costs no request, however many there are. The decision
 // about each of the others is made again by what the API server has.
-func (c *collector) due(seen observed) (names []string) {
-	// Listers over everything do not fail.
-	leases, _ := seen.leases.List(labels.Everything())
+func (c *collector) due(objects []*apiserverinternalv1alpha1.StorageVersion, leases []*coordinationv1.Lease) (names []string) {
 	participants := storageversion.Participants{}
 	for _, lease := range leases {
 		participants[lease.Name] = storageversion.Registered(lease)
 	}
-	all, _ := seen.objects.List(labels.Everything())
-	for _, sv := range all {
+	for _, sv := range objects {
 		if c.decide.collect(sv, participants, c.clock.Now()).Action != storageversion.Keep {
 			names = append(names, sv.Name)
 		}
@@ -186,13 +153,8 @@ func (c *collector) due(seen observed) (names []string) {
 // participationChanged reports whether a change of an identity Lease is more
 // than a renewal. What matters is whether the server is registered; a new
 // process that takes over is not, whatever the old one was.
-func participationChanged(before, after any) bool {
-	old, ok := before.(*coordinationv1.Lease)
-	if !ok {
-		return true
-	}
-	lease, ok := after.(*coordinationv1.Lease)
-	return !ok || old.UID != lease.UID || storageversion.Registered(old) != storageversion.Registered(lease)
+func participationChanged(before, after *coordinationv1.Lease) bool {
+	return before == nil || after == nil || before.UID != after.UID || storageversion.Registered(before) != storageversion.Registered(after)
 }
 
 // next processes one object from the queue; it is false when there are no more.

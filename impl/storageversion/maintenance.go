@@ -3,13 +3,12 @@ package storageversion
 import (
 	"context"
 	"fmt"
-	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/cache"
+
+	"github.com/evenkeel/evenkeel/impl/follow"
 )
 
 // maintain keeps a registered server's reports as they should be, until the
@@ -106,34 +105,15 @@ func (m *Manager) outdated(ctx context.Context, client kubernetes.Interface) ([]
 // The object of the watch may be old; the report reads it from the API server. The
 // returned channel is closed when the watch has begun.
 func (m *Manager) watchReports(ctx context.Context, client kubernetes.Interface) <-chan struct{} {
-	look := func(obj any) {
-		sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion)
-		if !ok {
-			return
-		}
-		if want, ours := m.want(sv.Name); ours && damaged(&sv.Status, m.config.ServerID, want.entries) {
+	objects := follow.New(client, client.InternalV1alpha1().StorageVersions(), nil, func(before, sv *apiserverinternalv1alpha1.StorageVersion) {
+		if sv == nil {
+			if _, ours := m.want(before.Name); ours {
+				m.repair.put(before.Name)
+			}
+		} else if want, ours := m.want(sv.Name); ours && damaged(&sv.Status, m.config.ServerID, want.entries) {
 			m.repair.put(sv.Name)
 		}
-	}
-	factory := informers.NewSharedInformerFactory(client, time.Duration(0))
-	informer := factory.Internal().V1alpha1().StorageVersions().Informer()
-	// Adding a handler fails only once the informer was stopped.
-	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    look,
-		UpdateFunc: func(_, obj any) { look(obj) },
-		DeleteFunc: func(obj any) {
-			name, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
-			if _, ours := m.want(name); err == nil && ours {
-				m.repair.put(name)
-			}
-		},
 	})
-	factory.Start(ctx.Done())
-	begun := make(chan struct{})
-	go func() {
-		if cache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			close(begun)
-		}
-	}()
-	return begun
+	go objects.Run(ctx)
+	return objects.Listed()
 }

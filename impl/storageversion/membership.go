@@ -10,13 +10,12 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel/evenkeel/impl/follow"
 )
 
 // How a membership is found to be over.
@@ -253,21 +252,10 @@ func (s *membership) watch(ctx context.Context) {
 		defer s.mu.Unlock()
 		return s.lease.UID
 	}()
-	look := func(obj any) {
-		if lease, ok := obj.(*coordinationv1.Lease); ok && lease.Name == s.identity.serverID && (lease.UID != uid || !s.identity.holds(lease)) {
-			s.manager.renew.put(lease.Name)
+	leases := follow.New(s.client, s.client.CoordinationV1().Leases(LeaseNamespace), follow.Named(s.identity.serverID), func(_, lease *coordinationv1.Lease) {
+		if lease == nil || lease.UID != uid || !s.identity.holds(lease) {
+			s.manager.renew.put(s.identity.serverID)
 		}
-	}
-	factory := informers.NewSharedInformerFactoryWithOptions(s.client, 0, informers.WithNamespace(LeaseNamespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-			o.FieldSelector = fields.OneTermEqualSelector(metav1.ObjectNameField, s.identity.serverID).String()
-		}))
-	informer := factory.Coordination().V1().Leases().Informer()
-	// Adding a handler fails only once the informer was stopped.
-	_, _ = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    look,
-		UpdateFunc: func(_, obj any) { look(obj) },
-		DeleteFunc: func(any) { s.manager.renew.put(s.identity.serverID) },
 	})
-	factory.Start(ctx.Done())
+	go leases.Run(ctx)
 }

@@ -11,12 +11,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel/evenkeel/impl/election"
+	"github.com/evenkeel/evenkeel/impl/follow"
 )
 
 // candidate keeps the LeaseCandidate of an instance.
 type candidate struct {
 	options Options
-	follows *follower
+	follows *follow.Follower[*election.Candidate]
 	changed chan struct{}
 
 	mu   sync.Mutex
@@ -25,7 +26,7 @@ type candidate struct {
 
 func newCandidate(o Options) *candidate {
 	c := &candidate{options: o, changed: make(chan struct{}, 1)}
-	c.follows = follow(o.Client, o.Client.CoordinationV1beta1().LeaseCandidates(o.Namespace), o.Name, &election.Candidate{}, func(any) { c.wake() })
+	c.follows = follow.New(o.Client, o.Client.CoordinationV1beta1().LeaseCandidates(o.Namespace), follow.Named(o.Name), func(_, _ *election.Candidate) { c.wake() })
 	return c
 }
 
@@ -36,7 +37,7 @@ func newCandidate(o Options) *candidate {
 // seconds, and answer when asked.
 func (c *candidate) keep(ctx context.Context) {
 	var following sync.WaitGroup
-	following.Go(func() { c.follows.run(ctx) })
+	following.Go(func() { c.follows.Run(ctx) })
 	defer following.Wait()
 
 	timer := c.options.Clock.NewTimer(0)
@@ -119,14 +120,11 @@ func (c *candidate) declare(ctx context.Context) (time.Duration, error) {
 // known returns the newest known version of the candidate: the object of the watch may
 // be older than the answer to a request.
 func (c *candidate) known() *election.Candidate {
-	var seen *election.Candidate
-	if obj, found, err := c.follows.store.GetByKey(c.options.Namespace + "/" + c.options.Name); err == nil && found {
-		seen, _ = obj.(*election.Candidate)
-	}
+	seen := c.follows.Get(c.options.Namespace, c.options.Name)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case seen == nil && c.last != nil && c.follows.hasListed() && c.seenBefore():
+	case seen == nil && c.last != nil && c.follows.HasListed() && c.seenBefore():
 		c.last = nil // another client has deleted it
 	case seen != nil && (c.last == nil || later(seen.ResourceVersion, c.last.ResourceVersion)):
 		c.last = seen
@@ -137,7 +135,7 @@ func (c *candidate) known() *election.Candidate {
 // seenBefore is whether the watch has come past the version that is remembered, so
 // that it would show the candidate if it was there.
 func (c *candidate) seenBefore() bool {
-	return !later(c.last.ResourceVersion, c.follows.reflector.LastSyncResourceVersion())
+	return !later(c.last.ResourceVersion, c.follows.Version())
 }
 
 func (c *candidate) remember(now *election.Candidate) {

@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel/evenkeel/impl/election"
 	"github.com/evenkeel/evenkeel/impl/election/fence"
 	"github.com/evenkeel/evenkeel/impl/election/steady"
+	"github.com/evenkeel/evenkeel/impl/follow"
 )
 
 // Term is a time for which an instance leads.
@@ -70,18 +71,18 @@ func (e *Elector) Run(ctx context.Context) {
 	keeping.Go(func() { e.candidate.keep(candidacy) })
 	defer keeping.Wait()
 
-	leases := follow(e.options.Client, e.options.Client.CoordinationV1().Leases(e.options.Namespace), e.options.Lease, &coordinationv1.Lease{}, func(now any) {
-		if lease, ok := now.(*coordinationv1.Lease); ok {
-			e.see(lease)
+	leases := follow.New(e.options.Client, e.options.Client.CoordinationV1().Leases(e.options.Namespace), follow.Named(e.options.Lease), func(_, now *coordinationv1.Lease) {
+		if now != nil {
+			e.see(now)
 		} else {
 			e.gone()
 		}
 	})
 	var following sync.WaitGroup
-	following.Go(func() { leases.run(ctx) })
+	following.Go(func() { leases.Run(ctx) })
 	defer following.Wait()
 	select {
-	case <-leases.listed:
+	case <-leases.Listed():
 	case <-ctx.Done():
 		return
 	}

@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -11,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	leaselisters "k8s.io/client-go/listers/coordination/v1"
 	candidatelisters "k8s.io/client-go/listers/coordination/v1beta1"
@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 
 	"github.com/evenkeel/evenkeel/impl/election"
+	"github.com/evenkeel/evenkeel/impl/follow"
 	"github.com/evenkeel/evenkeel/impl/retry"
 )
 
@@ -54,23 +55,19 @@ func newShift(client kubernetes.Interface, o Options, leading func() error) *shi
 // KEP-4355: the coordinator reconciles Leases; a change of a candidate is one of
 // its Lease.
 func (s *shift) run(ctx context.Context) {
-	factory := informers.NewSharedInformerFactory(s.client, 0)
-	leases, candidates := factory.Coordination().V1().Leases(), factory.Coordination().V1beta1().LeaseCandidates()
-	s.leases, s.candidates = leases.Lister(), candidates.Lister()
-	// Adding a handler fails only once an informer was stopped.
-	_, _ = leases.Informer().AddEventHandler(handler(func(obj any) {
-		if lease, ok := obj.(*coordinationv1.Lease); ok {
-			s.queue.Add(types.NamespacedName{Namespace: lease.Namespace, Name: lease.Name})
-		}
-	}))
-	_, _ = candidates.Informer().AddEventHandler(handler(func(obj any) {
-		if c, ok := obj.(*election.Candidate); ok {
-			s.queue.Add(types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.LeaseName})
-		}
-	}))
-	factory.Start(ctx.Done())
+	leases := follow.New(s.client, s.client.CoordinationV1().Leases(metav1.NamespaceAll), nil, func(before, after *coordinationv1.Lease) {
+		lease := cmp.Or(after, before)
+		s.queue.Add(types.NamespacedName{Namespace: lease.Namespace, Name: lease.Name})
+	})
+	candidates := follow.New(s.client, s.client.CoordinationV1beta1().LeaseCandidates(metav1.NamespaceAll), nil, func(before, after *election.Candidate) {
+		c := cmp.Or(after, before)
+		s.queue.Add(types.NamespacedName{Namespace: c.Namespace, Name: c.Spec.LeaseName})
+	})
+	s.leases, s.candidates = leaselisters.NewLeaseLister(leases.Objects()), candidatelisters.NewLeaseCandidateLister(candidates.Objects())
 	var working sync.WaitGroup
-	if cache.WaitForCacheSync(ctx.Done(), leases.Informer().HasSynced, candidates.Informer().HasSynced) {
+	working.Go(func() { leases.Run(ctx) })
+	working.Go(func() { candidates.Run(ctx) })
+	if cache.WaitForCacheSync(ctx.Done(), leases.HasListed, candidates.HasListed) {
 		working.Go(func() {
 			for s.next(ctx) {
 			}
@@ -79,20 +76,6 @@ func (s *shift) run(ctx context.Context) {
 	}
 	s.queue.ShutDown()
 	working.Wait()
-	factory.Shutdown()
-}
-
-func handler(queue func(obj any)) cache.ResourceEventHandlerFuncs {
-	return cache.ResourceEventHandlerFuncs{
-		AddFunc:    queue,
-		UpdateFunc: func(_, obj any) { queue(obj) },
-		DeleteFunc: func(obj any) {
-			if last, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = last.Obj
-			}
-			queue(obj)
-		},
-	}
 }
 
 // next processes one Lease from the queue; it is false when there are no more.

@@ -86,7 +86,7 @@ func (m *Migrator) dropCheckpoint(ctx context.Context, svm types.UID) {
 // while there was no leader.
 func (m *Migrator) dropOrphans(ctx context.Context, view view) {
 	open := map[string]bool{}
-	for _, svm := range view.all() {
+	for _, svm := range view.migrations.All() {
 		if !migration.Finished(svm) {
 			open[migration.CheckpointName(svm.UID)] = true
 		}

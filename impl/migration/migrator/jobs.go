@@ -156,7 +156,7 @@ func (c *jobCrew) forgetNumbers(view view) {
 		return
 	}
 	open := map[types.UID]bool{}
-	for _, svm := range view.all() {
+	for _, svm := range view.migrations.All() {
 		open[svm.UID] = !migration.Finished(svm)
 	}
 	for uid := range c.given {
@@ -197,7 +197,7 @@ func (c *jobCrew) conclude(ctx context.Context, svm *storagemigrationv1.StorageV
 // view may be old, so only a request to the API server shows that it was deleted.
 func (c *jobCrew) migrationOf(ctx context.Context, view view, job *batchv1.Job) (*storagemigrationv1.StorageVersionMigration, error) {
 	name, uid := workload.MigrationOf(job)
-	for _, svm := range view.all() {
+	for _, svm := range view.migrations.All() {
 		if svm.UID == uid && svm.DeletionTimestamp == nil {
 			return svm, nil
 		}

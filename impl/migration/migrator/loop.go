@@ -8,17 +8,14 @@ import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apiextensionslisters "k8s.io/apiextensions-apiserver/pkg/client/listers/apiextensions/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
-	apiserverinternallisters "k8s.io/client-go/listers/apiserverinternal/v1alpha1"
-	storagemigrationlisters "k8s.io/client-go/listers/storagemigration/v1"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/evenkeel/evenkeel/impl/follow"
 	"github.com/evenkeel/evenkeel/impl/migration"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
@@ -26,42 +23,34 @@ import (
 // view is the state by which the loop decides. It may be old; a worker reads from the
 // API server everything on which the correctness of an outcome depends.
 type view struct {
-	versions    apiserverinternallisters.StorageVersionLister
-	migrations  storagemigrationlisters.StorageVersionMigrationLister
-	definitions apiextensionslisters.CustomResourceDefinitionLister
+	versions    *follow.Follower[*apiserverinternalv1alpha1.StorageVersion]
+	migrations  *follow.Follower[*storagemigrationv1.StorageVersionMigration]
+	definitions *follow.Follower[*apiextensionsv1.CustomResourceDefinition]
 	synced      []cache.InformerSynced
 }
 
 // definition of a resource, nil if it is no custom one.
 func (v view) definition(resource schema.GroupResource) *migration.Definition {
-	// A lister fails only where nothing is found.
-	crd, err := v.definitions.Get(resource.String())
-	if err != nil {
-		return nil
+	if crd := v.definitions.Get("", resource.String()); crd != nil {
+		return definitionOf(crd)
 	}
-	return definitionOf(crd)
+	return nil
 }
 
 // announced is the StorageVersion of a resource, nil if no server has announced it, and its
 // name. Of resources that share their storage, one has it.
 func (v view) announced(resource schema.GroupResource, sharing []schema.GroupResource) (string, *apiserverinternalv1alpha1.StorageVersion) {
 	own := storageversion.Name(resource.Group, resource.Resource)
-	if sv, err := v.versions.Get(own); err == nil {
+	if sv := v.versions.Get("", own); sv != nil {
 		return own, sv
 	}
 	for _, other := range sharing {
 		name := storageversion.Name(other.Group, other.Resource)
-		if sv, err := v.versions.Get(name); err == nil {
+		if sv := v.versions.Get("", name); sv != nil {
 			return name, sv
 		}
 	}
 	return own, nil
-}
-
-func (v view) all() []*storagemigrationv1.StorageVersionMigration {
-	// A lister over everything does not fail.
-	all, _ := v.migrations.List(labels.Everything())
-	return all
 }
 
 // pass does once whatever there is to do.
@@ -73,7 +62,7 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 		}
 		return
 	}
-	all := view.all()
+	all := view.migrations.All()
 	m.mark(ctx, view, all)
 	m.trigger(ctx, view, all)
 	heads := m.inTurn(ctx, all, m.decide.heads(all))
@@ -115,9 +104,9 @@ func (m *Migrator) trigger(ctx context.Context, view view, all []*storagemigrati
 		}
 	}
 	for _, name := range m.states.names() {
-		sv, err := view.versions.Get(name)
+		sv := view.versions.Get("", name)
 		group, resource, ok := storageversion.ParseName(name)
-		if err != nil || !ok || ctx.Err() != nil {
+		if sv == nil || !ok || ctx.Err() != nil {
 			continue
 		}
 		target := schema.GroupResource{Group: group, Resource: resource}

@@ -9,7 +9,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/evenkeel/evenkeel/impl/migration"
@@ -32,9 +31,7 @@ func (m *Migrator) mark(ctx context.Context, view view, all []*storagemigrationv
 			running[migration.ResourceOf(svm)] = svm.Name
 		}
 	}
-	// A lister over everything does not fail.
-	definitions, _ := view.definitions.List(labels.Everything())
-	for _, crd := range definitions {
+	for _, crd := range view.definitions.All() {
 		by, runs := running[schema.GroupResource{Group: crd.Spec.Group, Resource: crd.Spec.Names.Plural}]
 		if runs == apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.StorageMigrating) || !m.decide.marks(crd.Name, runs) {
 			continue

@@ -8,20 +8,19 @@ import (
 	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	batchv1 "k8s.io/api/batch/v1"
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
-	apiextensionsinformers "k8s.io/apiextensions-apiserver/pkg/client/informers/externalversions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/informers"
-	storagemigrationlisters "k8s.io/client-go/listers/storagemigration/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/impl/defects"
+	"github.com/evenkeel/evenkeel/impl/follow"
 	"github.com/evenkeel/evenkeel/impl/migration"
-	"github.com/evenkeel/evenkeel/impl/migration/published"
 	"github.com/evenkeel/evenkeel/impl/migration/workload"
 )
 
@@ -183,83 +182,62 @@ func (m *Migrator) run(ctx context.Context) {
 
 // watch follows what the loop decides by.
 func (m *Migrator) watch(ctx context.Context) (view, func()) {
-	core := informers.NewSharedInformerFactory(m.clients.Interface, 0)
-	extensions := apiextensionsinformers.NewSharedInformerFactory(m.clients.extensions, 0)
-	versions := core.Internal().V1alpha1().StorageVersions()
-	migrations := published.NewInformer(m.clients.migrations, "")
-	definitions := extensions.Apiextensions().V1().CustomResourceDefinitions()
-	m.handle(versions.Informer(), migrations)
-	wake := cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { m.wake() },
-		UpdateFunc: func(_, _ any) { m.wake() },
-		DeleteFunc: func(any) { m.wake() },
+	versions := m.followVersions(nil)
+	migrations := m.followMigrations(nil)
+	definitions := follow.New(m.clients.extensions, m.clients.extensions.ApiextensionsV1().CustomResourceDefinitions(), nil,
+		func(_, _ *apiextensionsv1.CustomResourceDefinition) { m.wake() })
+	v := view{
+		versions: versions, migrations: migrations, definitions: definitions,
+		synced: []cache.InformerSynced{versions.HasListed, migrations.HasListed, definitions.HasListed},
 	}
-	// Adding a handler fails only once an informer was stopped.
-	_, _ = definitions.Informer().AddEventHandler(wake)
-	v := view{versions: versions.Lister(), migrations: storagemigrationlisters.NewStorageVersionMigrationLister(migrations.GetIndexer()), definitions: definitions.Lister(),
-		synced: []cache.InformerSynced{versions.Informer().HasSynced, migrations.HasSynced, definitions.Informer().HasSynced}}
-	var following sync.WaitGroup
-	ctx, cancel := context.WithCancel(ctx)
+	all := []func(context.Context){versions.Run, migrations.Run, definitions.Run}
 	if m.options.Jobs != nil {
-		jobs := informers.NewSharedInformerFactoryWithOptions(m.clients.Interface, 0, informers.WithNamespace(m.options.Namespace),
-			informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = workload.WorkerSelector }))
-		_, _ = jobs.Batch().V1().Jobs().Informer().AddEventHandler(wake)
-		jobs.Start(ctx.Done())
-		following.Go(func() { <-ctx.Done(); jobs.Shutdown() })
+		all = append(all, follow.New(m.clients.Interface, m.clients.BatchV1().Jobs(m.options.Namespace), follow.Labeled(workload.WorkerSelector),
+			func(_, _ *batchv1.Job) { m.wake() }).Run)
 	}
-	core.Start(ctx.Done())
-	extensions.Start(ctx.Done())
-	following.Go(func() { migrations.RunWithContext(ctx) })
-	return v, func() {
+	return v, together(ctx, all...)
+}
+
+// together runs all until stop is called, which waits for them to end.
+func together(ctx context.Context, all ...func(context.Context)) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	for _, run := range all {
+		running.Go(func() { run(ctx) })
+	}
+	return func() {
 		cancel()
-		core.Shutdown()
-		extensions.Shutdown()
-		following.Wait()
+		running.Wait()
 	}
 }
 
-// handle takes in what informers show. A worker of this process is stopped as soon
-// as its agreement is seen to be lost or its migration to be deleted.
+// followVersions takes in what is seen of storage versions. A worker of this process is stopped as
+// soon as its agreement is seen to be lost.
 //
 // KEP-2339: as an optimization the migrator aborts when it sees the change.
-func (m *Migrator) handle(versions, migrations cache.SharedIndexInformer) {
-	observe := func(obj any) {
-		if sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok {
+func (m *Migrator) followVersions(narrow func(*metav1.ListOptions)) *follow.Follower[*apiserverinternalv1alpha1.StorageVersion] {
+	return follow.New(m.clients.Interface, m.clients.InternalV1alpha1().StorageVersions(), narrow, func(before, sv *apiserverinternalv1alpha1.StorageVersion) {
+		if sv != nil {
 			m.states.observe(sv)
 			m.stopIf(errAgreementLost, func(w *worker) bool {
 				basis := w.basis()
 				return w.name == sv.Name && basis.Precedes(sv) && basis.Check(sv) == migration.Lost
 			})
+		} else {
+			m.states.forget(before.Name)
+			m.stopIf(errAgreementLost, func(w *worker) bool { return w.name == before.Name && w.basis().UID == before.UID })
 		}
 		m.wake()
-	}
-	// Adding a handler fails only once an informer was stopped.
-	_, _ = versions.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    observe,
-		UpdateFunc: func(_, obj any) { observe(obj) },
-		DeleteFunc: func(obj any) {
-			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = gone.Obj
-			}
-			if sv, ok := obj.(*apiserverinternalv1alpha1.StorageVersion); ok {
-				m.states.forget(sv.Name)
-				m.stopIf(errAgreementLost, func(w *worker) bool { return w.name == sv.Name && w.basis().UID == sv.UID })
-			}
-			m.wake()
-		},
 	})
-	_, _ = migrations.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { m.wake() },
-		UpdateFunc: func(_, _ any) { m.wake() },
-		DeleteFunc: func(obj any) {
-			if gone, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = gone.Obj
-			}
-			if svm, ok := obj.(*storagemigrationv1.StorageVersionMigration); ok {
-				m.stopIf(errDeleted, func(w *worker) bool { return w.uid == svm.UID })
-			}
-			m.wake()
-		},
+}
+
+// followMigrations stops a worker of this process as soon as its migration is seen to be deleted.
+func (m *Migrator) followMigrations(narrow func(*metav1.ListOptions)) *follow.Follower[*storagemigrationv1.StorageVersionMigration] {
+	return follow.New(m.clients.Interface, m.clients.migrations, narrow, func(before, svm *storagemigrationv1.StorageVersionMigration) {
+		if svm == nil {
+			m.stopIf(errDeleted, func(w *worker) bool { return w.uid == before.UID })
+		}
+		m.wake()
 	})
 }
 

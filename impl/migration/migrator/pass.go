@@ -17,7 +17,7 @@ import (
 // objects cannot be listed.
 func (w *worker) pass(ctx context.Context) (verdict, error) {
 	for !w.checkpoint.Listed {
-		if sv, err := w.view.versions.Get(w.name); err == nil && w.m.decide.standing(w.basis(), sv) != migration.Holds {
+		if sv := w.view.versions.Get("", w.name); sv != nil && w.m.decide.standing(w.basis(), sv) != migration.Holds {
 			return verdict{}, nil // Going on would be in vain.
 		}
 		list, v, err := w.list(ctx)

@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	storagemigrationv1 "k8s.io/api/storagemigration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/evenkeel/evenkeel/impl/follow"
 	"github.com/evenkeel/evenkeel/impl/migration"
-	"github.com/evenkeel/evenkeel/impl/migration/published"
 	"github.com/evenkeel/evenkeel/impl/storageversion"
 )
 
@@ -159,20 +157,7 @@ func (m *Migrator) notePutOff(ctx context.Context, svm types.UID, why error) {
 
 // watchOne follows what the worker of a Job stops for.
 func (m *Migrator) watchOne(ctx context.Context, storageVersion, svm string) (view, func()) {
-	core := informers.NewSharedInformerFactoryWithOptions(m.clients.Interface, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-		o.FieldSelector = metav1.ObjectNameField + "=" + storageVersion
-	}))
-	versions := core.Internal().V1alpha1().StorageVersions()
-	migrations := published.NewInformer(m.clients.migrations, svm)
-	m.handle(versions.Informer(), migrations)
-	v := view{versions: versions.Lister(), synced: []cache.InformerSynced{versions.Informer().HasSynced, migrations.HasSynced}}
-	var following sync.WaitGroup
-	ctx, cancel := context.WithCancel(ctx)
-	core.Start(ctx.Done())
-	following.Go(func() { migrations.RunWithContext(ctx) })
-	return v, func() {
-		cancel()
-		core.Shutdown()
-		following.Wait()
-	}
+	versions, migrations := m.followVersions(follow.Named(storageVersion)), m.followMigrations(follow.Named(svm))
+	v := view{versions: versions, migrations: migrations, synced: []cache.InformerSynced{versions.HasListed, migrations.HasListed}}
+	return v, together(ctx, versions.Run, migrations.Run)
 }
