@@ -6,6 +6,8 @@
 #
 #   hack/external/kind.sh up              makes the cluster, with the agent
 #   hack/external/kind.sh play SCENARIO…  plays scenarios, into the output folder
+#   hack/external/kind.sh kill N SCENARIO kills so many runs at random moments, and fails if one of them
+#                                         has left anything 120 s later; of a scenario that upgrades nothing
 #   hack/external/kind.sh down            removes the cluster
 #
 # RELEASE is where it begins and NEXT what its members can be taken to. OUT is the output folder.
@@ -52,12 +54,50 @@ play() {
 	return "$worst"
 }
 
+# objects that runs have left, of all kinds that the cluster has.
+objects() {
+	docker exec "$name-control-plane" sh -c 'export KUBECONFIG=/etc/kubernetes/admin.conf
+		kubectl api-resources --verbs=list --output=name 2>/dev/null |
+			while read -r kind; do kubectl get "$kind" --all-namespaces --selector=evenkeel.dev/run --ignore-not-found --no-headers --output=name 2>/dev/null; done'
+}
+
+# changes of the nodes: packets that are dropped, processes that stand still, and manifests.
+changes() {
+	local node
+	for node in $(nodes); do
+		docker exec "$node" sh -c 'nft list tables 2>/dev/null | grep evenkeel; ps -eo stat=,comm= | grep "^T"; cd /etc/kubernetes/manifests && sha256sum .[!.]* * 2>/dev/null' | sed "s/^/$node: /"
+	done
+}
+
+kill_runs() {
+	local runs=$1 scenario=$2 before left harness moment made began
+	before=$(changes)
+	for i in $(seq "$runs"); do
+		moment=$((20 + RANDOM % 100))
+		rm -rf "$out/killed"
+		"$evenkeel" run --topology "$out/theirs.yaml" --scenario "fixtures/scenarios/$scenario.yaml" --allow-disruption --out "$out/killed" >"$out/killed.log" 2>&1 &
+		harness=$!
+		sleep "$moment"
+		made=$(objects | wc -l)
+		kill -KILL "$harness"
+		began=$SECONDS
+		while left=$(objects && changes | diff - <(echo "$before")) || true; [ -n "$left" ]; do
+			if [ $((SECONDS - began)) -gt 120 ]; then
+				printf 'run %d, killed after %d s, has left after 120 s:\n%s\n' "$i" "$moment" "$left" >&2
+				return 1
+			fi
+		done
+		printf 'run %d, killed after %d s with %d objects: nothing is left %d s later\n' "$i" "$moment" "$made" $((SECONDS - began))
+	done
+}
+
 case ${1:-} in
 up) up ;;
 play) shift && play "$@" ;;
+kill) kill_runs "$2" "$3" ;;
 down) "$kind" delete cluster --name "$name" --kubeconfig "$out/admin.kubeconfig" ;;
 *)
-	echo "usage: hack/external/kind.sh up | play SCENARIO… | down" >&2
+	echo "usage: hack/external/kind.sh up | play SCENARIO… | kill N SCENARIO | down" >&2
 	exit 3
 	;;
 esac

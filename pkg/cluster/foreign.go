@@ -1,6 +1,10 @@
 package cluster
 
-import "context"
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // Means are what it takes to play a step, and what an external cluster
 // may not give: one of the values below, or the name of a hook.
@@ -36,6 +40,13 @@ type ExternallyManaged interface {
 type TrafficLimited interface {
 	// TrafficLeave is what its users allow; the zero value where they allow nothing.
 	TrafficLeave() TrafficLeave
+}
+
+// Bequeathing is an ExternallyManaged cluster that can remove what a run has made in it when the
+// harness has fallen silent.
+type Bequeathing interface {
+	// Bequeath has the namespace of the run go then, and with it what it owns.
+	Bequeath(ctx context.Context, namespace string, uid types.UID) error
 }
 
 // ChaosMeshed is a Cluster that may leave faults to Chaos Mesh, which runs in it. What Chaos Mesh

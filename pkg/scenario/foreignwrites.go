@@ -8,7 +8,10 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -79,17 +82,21 @@ func (r *Runner) marking(config *rest.Config) *rest.Config {
 	if r.foreign == nil {
 		return config
 	}
+	config.ContentType = runtime.ContentTypeJSON // which can be marked
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &marker{run: ownName(r.Run), note: r.made.note, next: next}
+		return &marker{run: ownName(r.Run), owner: &r.owner, note: r.made.note, next: next}
 	})
 	return config
 }
 
-// marker labels what requests create, and notes it before they are sent. It labels what they
-// put in the place of the harness' own objects too, which a coordinator may have made: the label
-// is how lists find those, and how they are removed if the harness is killed.
+// marker labels what requests create, gives it to the run's namespace, and notes it before they
+// are sent. It does so too with what they put in the place of the harness' own objects, which a
+// coordinator may have made: the label is how lists find those, and with their owner they go if
+// the harness is killed.
 type marker struct {
-	run  string
+	run string
+	// owner is nil until the namespace is made. What is in it goes with it anyway.
+	owner *atomic.Pointer[metav1.OwnerReference]
 	note func(observe.Call)
 	next http.RoundTripper
 }
@@ -98,7 +105,13 @@ type marker struct {
 func (m *marker) RoundTrip(request *http.Request) (*http.Response, error) {
 	object, creates := created(request.URL.Path)
 	creates = creates && request.Method == http.MethodPost
-	if request.Body == nil || !creates && !m.replaces(request) {
+	if !creates {
+		var replaces bool
+		if object, replaces = replaced(request); !replaces {
+			return m.next.RoundTrip(request)
+		}
+	}
+	if request.Body == nil {
 		return m.next.RoundTrip(request)
 	}
 	raw, err := io.ReadAll(request.Body)
@@ -108,7 +121,7 @@ func (m *marker) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the request before it is sent: %w", err)
 	}
-	marked, name := m.mark(raw)
+	marked, name := m.mark(raw, object)
 	if creates && name != "" && object.Namespace != m.run && request.URL.Query().Get("dryRun") == "" {
 		object.Name = name
 		m.note(object) // what is in the run's namespace goes with that
@@ -119,16 +132,18 @@ func (m *marker) RoundTrip(request *http.Request) (*http.Response, error) {
 	return m.next.RoundTrip(out)
 }
 
-// replaces is whether a request puts a whole object in the place of one of the harness' own.
-func (m *marker) replaces(request *http.Request) bool {
+// replaced is in the place of which of the harness' own objects a request puts a whole one; ok is
+// false where it does not.
+func replaced(request *http.Request) (object observe.Call, ok bool) {
 	resource, name := path.Split(request.URL.Path)
-	_, whole := created(resource)
-	return request.Method == http.MethodPut && whole && strings.HasPrefix(name, ownPrefix)
+	object, whole := created(resource)
+	object.Name = name
+	return object, request.Method == http.MethodPut && whole && strings.HasPrefix(name, ownPrefix)
 }
 
-// mark adds the label to an object in JSON, and gives its name. What is no such object stays as
-// it is.
-func (m *marker) mark(raw []byte) (marked []byte, name string) {
+// mark adds the label and the owner to an object in JSON, and gives its name. What is no such
+// object stays as it is.
+func (m *marker) mark(raw []byte, as observe.Call) (marked []byte, name string) {
 	var object map[string]any
 	if json.Unmarshal(raw, &object) != nil {
 		return raw, ""
@@ -143,6 +158,9 @@ func (m *marker) mark(raw []byte) (marked []byte, name string) {
 	}
 	labels[observe.RunLabel] = m.run
 	metadata["labels"] = labels
+	if owner := m.owner.Load(); owner != nil && as.Namespace != m.run && (as.Resource != namespaces || as.Name != m.run) {
+		metadata["ownerReferences"] = []metav1.OwnerReference{*owner}
+	}
 	name, _ = metadata["name"].(string)
 	out, err := json.Marshal(object)
 	if err != nil {

@@ -4,8 +4,15 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
@@ -37,7 +44,7 @@ func TestMarker_LabelsAndNotesWhatIsCreated(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			var noted []string
 			next := &recordingTransport{}
-			m := &marker{run: "evenkeel-run", next: next, note: func(object observe.Call) {
+			m := &marker{run: "evenkeel-run", owner: new(atomic.Pointer[metav1.OwnerReference]), next: next, note: func(object observe.Call) {
 				noted = append(noted, object.Group+"/"+object.Version+" "+describeObject(object))
 			}}
 			request, err := http.NewRequestWithContext(t.Context(), tc.method, "https://localhost"+tc.url, strings.NewReader(tc.body))
@@ -58,6 +65,67 @@ func TestMarker_LabelsAndNotesWhatIsCreated(t *testing.T) {
 		})
 	}
 }
+
+// What lies outside of the run's namespace goes with that.
+func TestMarker_GivesWhatIsCreatedToTheRunsNamespace(t *testing.T) {
+	const owned = `"ownerReferences":[{"apiVersion":"v1","kind":"Namespace","name":"evenkeel-run","uid":"u"}]`
+	for _, tc := range []struct {
+		name, method, url, body string
+		owned                   bool
+	}{
+		{"cluster-scoped", "POST", "/apis/storage.k8s.io/v1/volumeattributesclasses", `{"metadata":{"name":"x"}}`, true},
+		{"another namespace", "POST", "/api/v1/namespaces/kube-system/configmaps", `{"metadata":{"name":"x"}}`, true},
+		{"one that is a namespace", "POST", "/api/v1/namespaces", `{"metadata":{"name":"x"}}`, true},
+		{"the run's namespace", "POST", "/api/v1/namespaces/evenkeel-run/configmaps", `{"metadata":{"name":"x"}}`, false},
+		{"an update", "PUT", "/apis/storage.k8s.io/v1/volumeattributesclasses/evenkeel-run-t0", `{"metadata":{"name":"evenkeel-run-t0"}}`, true},
+		{"an update in the run's namespace", "PUT", "/api/v1/namespaces/evenkeel-run/configmaps/evenkeel-run-t0", `{"metadata":{"name":"evenkeel-run-t0"}}`, false},
+		{"an update of the run's namespace", "PUT", "/api/v1/namespaces/evenkeel-run", `{"metadata":{"name":"evenkeel-run"}}`, false},
+		{"an update of another's object", "PUT", "/api/v1/namespaces/a/configmaps/x", `{"metadata":{"name":"x"}}`, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			next := &recordingTransport{}
+			owner := new(atomic.Pointer[metav1.OwnerReference])
+			m := &marker{run: "evenkeel-run", owner: owner, next: next, note: func(observe.Call) {}}
+			for _, there := range []bool{false, true} {
+				if there {
+					owner.Store(&metav1.OwnerReference{APIVersion: "v1", Kind: "Namespace", Name: "evenkeel-run", UID: "u"})
+				}
+				request, err := http.NewRequestWithContext(t.Context(), tc.method, "https://localhost"+tc.url, strings.NewReader(tc.body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				response, err := m.RoundTrip(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer response.Body.Close()
+				if got := strings.Contains(next.body, owned); got != (there && tc.owned) {
+					t.Errorf("with a namespace, %t: sent %s", there, next.body)
+				}
+			}
+		})
+	}
+}
+
+// Clients of client-go send built-in kinds in protobuf by themselves, which nothing is added to.
+func TestMarking_MarksWhatTypedClientsCreate(t *testing.T) {
+	next := &recordingTransport{}
+	r := &Runner{foreign: lacksNothing{}}
+	r.Run = "run"
+	config := r.marking(&rest.Config{Host: "https://localhost", Transport: next})
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(t.Context(), &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel-x"}}, metav1.CreateOptions{})
+	if !strings.Contains(next.body, `"labels":{"evenkeel.dev/run":"evenkeel-run"}`) || len(r.made.objects) != 1 {
+		t.Errorf("sent %q, and noted %v", next.body, r.made.objects)
+	}
+}
+
+type lacksNothing struct{}
+
+func (lacksNothing) Lacks(cluster.Means) string { return "" }
 
 func TestOwnName_FitsALabel(t *testing.T) {
 	for run, want := range map[string]string{

@@ -11,8 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -89,6 +91,8 @@ type Runner struct {
 	storms      int                       // that were begun
 	foreign     cluster.ExternallyManaged // nil where the cluster goes with the run
 	made        leftovers
+	// owner is the namespace of the run in an external cluster, once it is made.
+	owner atomic.Pointer[metav1.OwnerReference]
 	// allowance is how much the harness may write to an external cluster; nil where the cluster goes
 	// with the run, and where nothing is written to it.
 	allowance *workload.Allowance
@@ -469,7 +473,7 @@ func (r *Runner) boot(ctx context.Context) error {
 		return unready
 	}
 	if r.writesToForeign() {
-		if err := r.makeNamespace(ctx, r.recorders.serving(), ownName(r.Run)); err != nil {
+		if err := r.makeOwner(ctx); err != nil {
 			r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
 		}
 	}

@@ -57,4 +57,9 @@ const (
 	// undoBound is how long an agent may take to take everything back. With SilenceBound it
 	// is less than the 60 s that a node may stay changed after its harness was killed.
 	undoBound = 20 * time.Second
+	// bequestBound is how long the removal of what a run has made may take to be asked for after
+	// that, tried again every bequestRetry; a request may take bequestAttempt.
+	bequestBound   = 40 * time.Second
+	bequestRetry   = time.Second
+	bequestAttempt = 5 * time.Second
 )

@@ -36,9 +36,10 @@ func (c *Client) Who(ctx context.Context) (Who, error) {
 	return who, err
 }
 
-// Renew begins or renews the session of the client's run.
-func (c *Client) Renew(ctx context.Context) error {
-	return c.exchange(ctx, http.MethodPost, pathRenew, nil, nil, nil)
+// Renew begins or renews the session of the client's run, and says what is to be removed if no
+// renewal follows; nil is nothing.
+func (c *Client) Renew(ctx context.Context, bequest *Bequest) error {
+	return c.exchange(ctx, http.MethodPost, pathRenew, nil, renewal{bequest}, nil)
 }
 
 // Leave ends the session: the agent takes everything back.

@@ -5,6 +5,7 @@ package agent
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -147,10 +148,12 @@ func (s *Service) Run(ctx context.Context, listener net.Listener, log *slog.Logg
 	expiry := s.clock.NewTimer(s.config.Expires.Sub(s.clock.Now()))
 	defer expiry.Stop()
 	var err error
+	var left *Bequest
 	select {
 	case err = <-served.ended:
 	case why := <-ended:
 		log.Info("the agent ends", "reason", why)
+		left = s.session.left()
 	case <-expiry.C():
 		log.Info("the agent ends", "reason", "its lifetime is over; remove it with `evenkeel agent remove`")
 	case <-ctx.Done():
@@ -162,7 +165,11 @@ func (s *Service) Run(ctx context.Context, listener net.Listener, log *slog.Logg
 	}
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), undoBound)
 	defer stop()
-	return errors.Join(err, s.hands.retire(last))
+	err = errors.Join(err, s.hands.retire(last))
+	if left != nil {
+		err = errors.Join(err, left.carryOut(ctx, log, left.deleteBy))
+	}
+	return err
 }
 
 // undo takes everything back.
@@ -227,7 +234,12 @@ func (s *Service) handler() http.Handler {
 	mux.HandleFunc("GET "+pathCPUWaits, a.tellCPUWaits)
 	mux.HandleFunc("GET "+pathLogs, func(w http.ResponseWriter, r *http.Request) { a.streamLog(w, r, s.config.Logs, s.masker) })
 	mux.HandleFunc("POST "+pathRenew, func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, s.session.renew(r.Header.Get(runHeader), remote(r)))
+		var asked renewal
+		err := json.NewDecoder(r.Body).Decode(&asked)
+		if err == nil {
+			err = s.session.renew(r.Header.Get(runHeader), remote(r), asked.Bequest)
+		}
+		answer(w, struct{}{}, err)
 	})
 	mux.HandleFunc("POST "+pathLeave, s.leave)
 	if s.hands == nil {

@@ -168,7 +168,7 @@ func TestService_ThatLooksChangesNothing(t *testing.T) {
 	config := configured(t, cluster.RungLook, program)
 	child := start(t, path)
 	client := serveInstalled(t, config, nil).client("r1")
-	if err := client.Renew(t.Context()); err != nil {
+	if err := client.Renew(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	_, ended := client.End(t.Context(), cluster.Etcd, syscall.SIGKILL, true)
@@ -189,7 +189,7 @@ func TestService_ThatLooksChangesNothing(t *testing.T) {
 // written that the harness has made up.
 func TestService_NeitherGivesNorTakesManifests(t *testing.T) {
 	client := serveInstalled(t, configured(t, cluster.RungDisrupt, "none"), nil).client("r1")
-	if err := client.Renew(t.Context()); err != nil {
+	if err := client.Renew(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if raw, err := client.Manifest(t.Context(), cluster.Etcd); err == nil {
@@ -206,10 +206,10 @@ func TestService_ObeysOneRunAtATime(t *testing.T) {
 	if err := first.SetLink(t.Context(), cluster.LinkNode, cluster.Shape{Cut: true}); err == nil || !strings.Contains(err.Error(), "no session") {
 		t.Errorf("without a session: %v", err)
 	}
-	if err := first.Renew(t.Context()); err != nil {
+	if err := first.Renew(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Renew(t.Context()); err == nil || !strings.Contains(err.Error(), "the run r1 has the agent") {
+	if err := second.Renew(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "the run r1 has the agent") {
 		t.Errorf("a second run: %v", err)
 	}
 	if err := second.SetLink(t.Context(), cluster.LinkNode, cluster.Shape{Cut: true}); err == nil || a.filter.cuts != 0 {
@@ -229,7 +229,7 @@ func TestService_ObeysOneRunAtATime(t *testing.T) {
 	if err := first.Leave(t.Context()); err != nil || a.filter.mended != mended+1 {
 		t.Errorf("%v, %+v", err, a.filter)
 	}
-	if err := second.Renew(t.Context()); err != nil {
+	if err := second.Renew(t.Context(), nil); err != nil {
 		t.Errorf("after the first has left: %v", err)
 	}
 }
@@ -243,7 +243,7 @@ func changedNode(t *testing.T, expires time.Duration) (*installedAgent, *child, 
 	config.Expires = time.Now().Add(expires)
 	a := serveInstalled(t, config, nil)
 	client := a.client("r1")
-	if err := client.Renew(t.Context()); err != nil {
+	if err := client.Renew(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if reached, err := client.End(t.Context(), cluster.Etcd, syscall.SIGSTOP, true); err != nil || len(reached) != 1 {
@@ -295,7 +295,7 @@ func TestService_TakesEverythingBackWhenItsHarnessFallsSilent(t *testing.T) {
 	// As long as the harness renews, nothing ends.
 	for range 10 {
 		a.clock.Step(RenewInterval)
-		if err := a.client("r1").Renew(t.Context()); err != nil {
+		if err := a.client("r1").Renew(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,10 +31,12 @@ type session struct {
 	renewed time.Time
 	// from is where the harness is, as the node sees it.
 	from netip.Addr
+	// bequest is what is removed from the cluster if the harness falls silent; nil is nothing.
+	bequest *Bequest
 }
 
 // renew begins or renews the session of a run. One run at a time has it.
-func (s *session) renew(run string, from netip.Addr) error {
+func (s *session) renew(run string, from netip.Addr, bequest *Bequest) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if run == "" {
@@ -43,7 +45,7 @@ func (s *session) renew(run string, from netip.Addr) error {
 	if s.run != "" && s.run != run {
 		return fmt.Errorf("the run %s has the agent: wait until it has ended, or %s after it was killed", s.run, SilenceBound)
 	}
-	s.run, s.renewed, s.from = run, s.clock.Now(), from
+	s.run, s.renewed, s.from, s.bequest = run, s.clock.Now(), from, bequest
 	return nil
 }
 
@@ -64,7 +66,14 @@ func (s *session) lapsed() bool { return s.run != "" && s.clock.Since(s.renewed)
 func (s *session) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.run = ""
+	s.run, s.bequest = "", nil
+}
+
+// left is what the harness of the session has left to be removed; nil is nothing.
+func (s *session) left() *Bequest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bequest
 }
 
 // harness is where the harness of the session is.

@@ -56,6 +56,11 @@ type Event struct {
 	Now bool `json:"now,omitempty"`
 }
 
+// renewal renews a session.
+type renewal struct {
+	Bequest *Bequest `json:"bequest,omitempty"`
+}
+
 // clearing asks to wait until the kubelet is done with a component's static Pod.
 type clearing struct {
 	Component cluster.Component `json:"component"`

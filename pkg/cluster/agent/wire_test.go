@@ -135,7 +135,7 @@ func TestWire_CarriesNoSecret(t *testing.T) {
 	tap := &wire{}
 	a := serveInstalled(t, config, func(s *Service) { change(s); s.wrap = tap.tap })
 	client := a.client("r1")
-	if err := client.Renew(t.Context()); err != nil {
+	if err := client.Renew(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	// Everything that there is to ask.

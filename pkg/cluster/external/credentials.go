@@ -75,6 +75,9 @@ func (s *sent) credentials() []credential.Credential {
 func (c *external) Credentials(context.Context) ([]credential.Credential, error) {
 	var all []credential.Credential
 	all = append(all, c.secrets...)
+	if bequest := c.bequest.Load(); bequest != nil {
+		all = append(all, credential.Token("the token of the "+remover, bequest.Token))
+	}
 	var problems []error
 	add := func(found []credential.Credential, err error) {
 		all, problems = credential.Merge(all, found...), append(problems, err)

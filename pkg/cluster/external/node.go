@@ -99,7 +99,7 @@ func (c *external) follow(ctx context.Context, m *member) error {
 		return nil
 	}
 	if c.obeys() {
-		if err := m.node.agent.Renew(ctx); err != nil {
+		if err := m.node.agent.Renew(ctx, c.bequest.Load()); err != nil {
 			return err
 		}
 		m.node.begun = true
@@ -129,7 +129,7 @@ func (c *external) renewSession(m *member) {
 	for c.life.Err() == nil {
 		pause(c.life, agent.RenewInterval)
 		bounded, cancel := context.WithTimeout(c.life, agent.RenewInterval)
-		_ = m.node.agent.Renew(bounded)
+		_ = m.node.agent.Renew(bounded, c.bequest.Load())
 		cancel()
 	}
 }

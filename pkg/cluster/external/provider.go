@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
@@ -130,6 +131,8 @@ type external struct {
 	// components are those of which something is seen, and secrets what opens the agents.
 	components []cluster.Component
 	secrets    []credential.Credential
+	// bequest is what the agents remove if the harness is killed; nil is nothing.
+	bequest atomic.Pointer[agent.Bequest]
 
 	// life ends with Stop, and all watching with it.
 	life     context.Context
@@ -144,6 +147,7 @@ type external struct {
 var (
 	_ cluster.Cluster             = (*external)(nil)
 	_ cluster.ExternallyManaged   = (*external)(nil)
+	_ cluster.Bequeathing         = (*external)(nil)
 	_ cluster.NodeUpgrader        = (*external)(nil)
 	_ cluster.LoadBalanced        = (*external)(nil)
 	_ cluster.HostAddressProvider = (*external)(nil)

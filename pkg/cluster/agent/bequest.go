@@ -1,0 +1,85 @@
+//go:build linux
+
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+)
+
+// Bequest is what the agents of a run remove from the cluster when its harness has fallen silent:
+// the run's namespace, which owns all that the run has made outside of it, so that the garbage
+// collector takes the rest. Agents keep it in memory, and only until the session ends.
+type Bequest struct {
+	Namespace string    `json:"namespace"`
+	UID       types.UID `json:"uid"`
+	// Token is of a ServiceAccount that may delete that namespace, and nothing else.
+	Token string `json:"token"`
+	// Servers are the API servers that may be asked; any one is enough.
+	Servers []APIServer `json:"servers"`
+}
+
+// APIServer is one that a bequest is carried out by.
+type APIServer struct {
+	URL string `json:"url"`
+	// Name is which one its certificate has, if not that of the URL.
+	Name string `json:"name,omitempty"`
+	// CA is the bundle of authorities that vouch for it, in PEM.
+	CA []byte `json:"ca"`
+}
+
+// carryOut has the first API server that does delete the namespace. What the agent has done to
+// the node is taken back before, but a control plane may need a while to recover.
+func (b *Bequest) carryOut(ctx context.Context, log *slog.Logger, deleteBy func(context.Context, APIServer) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, bequestBound, fmt.Errorf("no API server did within %s", bequestBound))
+	defer cancel()
+	for {
+		var problems []error
+		for _, server := range b.Servers {
+			err := deleteBy(ctx, server)
+			if err == nil {
+				log.Info("the agent has removed what the run has made in the cluster", "namespace", b.Namespace)
+				return nil
+			}
+			problems = append(problems, err)
+		}
+		timer := time.NewTimer(bequestRetry)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("remove the namespace %s, and with it what the run has made: %w", b.Namespace, errors.Join(append(problems, context.Cause(ctx))...))
+		}
+	}
+}
+
+func (b *Bequest) deleteBy(ctx context.Context, server APIServer) error {
+	client, err := kubernetes.NewForConfig(&rest.Config{
+		Host: server.URL, BearerToken: b.Token, TLSClientConfig: rest.TLSClientConfig{ServerName: server.Name, CAData: server.CA}, Timeout: bequestAttempt,
+	})
+	if err != nil {
+		return fmt.Errorf("make a client for %s: %w", server.URL, err)
+	}
+	err = client.CoreV1().Namespaces().Delete(ctx, b.Namespace, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &b.UID}, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+	})
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err), apierrors.IsUnauthorized(err):
+		// It has gone, another one has its name, or it is going: the ServiceAccount of the token
+		// lies in it.
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", server.URL, err)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+//go:build linux
+
+package agent
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+)
+
+// namespaceServer is an API server that is asked to delete namespaces. It gives each of its answers
+// once, and the last one for ever.
+type namespaceServer struct {
+	*httptest.Server
+	mu       sync.Mutex
+	statuses []int
+	asked    []string
+}
+
+func serveNamespaces(t *testing.T, statuses ...int) *namespaceServer {
+	t.Helper()
+	s := &namespaceServer{statuses: statuses}
+	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.asked = append(s.asked, fmt.Sprintf("%s %s %s %s", r.Method, r.URL.Path, r.Header.Get("Authorization"), raw))
+		status := s.statuses[0]
+		s.statuses = s.statuses[min(1, len(s.statuses)-1):]
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		reason := map[int]string{http.StatusNotFound: "NotFound", http.StatusConflict: "Conflict", http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden"}[status]
+		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","code":%d,"reason":%q,"status":%q}`, status, reason, map[bool]string{true: "Success", false: "Failure"}[status < 300])
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *namespaceServer) requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string(nil), s.asked...)
+}
+
+func (s *namespaceServer) seen() APIServer {
+	return APIServer{URL: s.URL, CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})}
+}
+
+func bequestTo(servers ...APIServer) *Bequest {
+	return &Bequest{Namespace: "evenkeel-r1", UID: "u1", Token: "t", Servers: servers}
+}
+
+// A run whose harness was killed leaves nothing in the cluster: its agents delete the namespace
+// that owns all of it, and no other one of that name.
+func TestService_RemovesWhatARunHasMadeIfItsHarnessFallsSilent(t *testing.T) {
+	deaf, server := serveNamespaces(t, http.StatusServiceUnavailable), serveNamespaces(t, http.StatusOK)
+	a := serveInstalled(t, configured(t, cluster.RungDisrupt, "none"), nil)
+	if err := a.client("r1").Renew(t.Context(), bequestTo(deaf.seen(), server.seen())); err != nil {
+		t.Fatal(err)
+	}
+	if a.session.left().Token != "t" {
+		t.Errorf("it keeps %+v", a.session.left())
+	}
+	a.clock.Step(SilenceBound + silencePoll)
+	if err := a.awaitEnd(); err != nil {
+		t.Errorf("it has ended with %v", err)
+	}
+	asked := server.requests()
+	if len(deaf.requests()) == 0 || len(asked) != 1 || !strings.HasPrefix(asked[0], "DELETE /api/v1/namespaces/evenkeel-r1 Bearer t ") || !strings.Contains(asked[0], "u1") {
+		t.Errorf("the servers were asked %q and %q", deaf.requests(), asked)
+	}
+}
+
+// What a harness has left is forgotten when its session ends, and the next one begins without it.
+func TestService_RemovesNothingOfARunThatHasEnded(t *testing.T) {
+	server := serveNamespaces(t, http.StatusOK)
+	a := serveInstalled(t, configured(t, cluster.RungDisrupt, "none"), nil)
+	first := a.client("r1")
+	if err := first.Renew(t.Context(), bequestTo(server.seen())); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Leave(t.Context()); err != nil || a.session.left() != nil {
+		t.Fatalf("%v, it keeps %+v", err, a.session.left())
+	}
+	if err := a.client("r2").Renew(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	a.clock.Step(SilenceBound + silencePoll)
+	if err := a.awaitEnd(); err != nil || len(server.requests()) != 0 {
+		t.Errorf("it has ended with %v, having asked for %q", err, server.requests())
+	}
+}
+
+func TestBequest_IsDoneWhenTheNamespaceGoes(t *testing.T) {
+	for status, done := range map[int]bool{
+		http.StatusOK: true, http.StatusNotFound: true,
+		http.StatusConflict:     true, // another one has its name
+		http.StatusUnauthorized: true, // it is going, and the account of the token with it
+		http.StatusForbidden:    false, http.StatusServiceUnavailable: false,
+	} {
+		server := serveNamespaces(t, status)
+		b := bequestTo(server.seen())
+		if err := b.deleteBy(t.Context(), b.Servers[0]); (err == nil) != done {
+			t.Errorf("after the answer %d: %v", status, err)
+		}
+	}
+}
+
+func TestBequest_IsTriedUntilAnAPIServerTakesIt(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		back    time.Duration
+		problem string
+	}{
+		{"at once", 0, ""},
+		{"when it is back", 20 * time.Second, ""},
+		{"never", time.Hour, "remove the namespace evenkeel-r1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				err := bequestTo(APIServer{URL: "one"}, APIServer{URL: "two"}).carryOut(t.Context(), slog.New(slog.DiscardHandler), func(_ context.Context, server APIServer) error {
+					if server.URL == "two" && time.Since(began) >= tc.back {
+						return nil
+					}
+					return errors.New(server.URL + " is away")
+				})
+				took, most := time.Since(began), min(tc.back+bequestRetry, bequestBound)
+				if took < min(tc.back, bequestBound) || took > most {
+					t.Errorf("it took %s", took)
+				}
+				if tc.problem == "" && err != nil || tc.problem != "" && (err == nil || !strings.HasPrefix(err.Error(), tc.problem) || !strings.Contains(err.Error(), "two is away")) {
+					t.Errorf("it has ended with %v, want %q", err, tc.problem)
+				}
+			})
+		})
+	}
+}
