@@ -65,7 +65,7 @@ objects() {
 changes() {
 	local node
 	for node in $(nodes); do
-		docker exec "$node" sh -c 'nft list tables 2>/dev/null | grep evenkeel; ps -eo stat=,comm= | grep "^T"; cd /etc/kubernetes/manifests && sha256sum .[!.]* * 2>/dev/null' | sed "s/^/$node: /"
+		docker exec "$node" sh -c 'nft list tables 2>/dev/null | grep evenkeel; ps -eo stat=,comm= | grep "^T"; cd /etc/kubernetes/manifests && sha256sum .[!.]* * 2>/dev/null; true' | sed "s/^/$node: /"
 	done
 }
 

@@ -3,7 +3,7 @@ package cluster
 import (
 	"context"
 
-	"k8s.io/apimachinery/pkg/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Means are what it takes to play a step, and what an external cluster
@@ -45,8 +45,9 @@ type TrafficLimited interface {
 // Bequeathing is an ExternallyManaged cluster that can remove what a run has made in it when the
 // harness has fallen silent.
 type Bequeathing interface {
-	// Bequeath has the namespace of the run go then, and with it what it owns.
-	Bequeath(ctx context.Context, namespace string, uid types.UID) error
+	// Bequeath has the owner of what the run makes go then, which is a ClusterRole that gives the
+	// right to delete itself. The namespace is the run's own.
+	Bequeath(ctx context.Context, namespace string, owner metav1.OwnerReference) error
 }
 
 // ChaosMeshed is a Cluster that may leave faults to Chaos Mesh, which runs in it. What Chaos Mesh

@@ -89,16 +89,16 @@ func (r *Runner) marking(config *rest.Config) *rest.Config {
 	return config
 }
 
-// marker labels what requests create, gives it to the run's namespace, and notes it before they
-// are sent. It does so too with what they put in the place of the harness' own objects, which a
+// marker labels what requests create, gives it to the run's owner, and notes it before they are
+// sent. It does so too with what they put in the place of the harness' own objects, which a
 // coordinator may have made: the label is how lists find those, and with their owner they go if
 // the harness is killed.
 type marker struct {
 	run string
-	// owner is nil until the namespace is made. What is in it goes with it anyway.
+	// owner has nil until it is made. What is in the run's namespace goes with that anyway.
 	owner *atomic.Pointer[metav1.OwnerReference]
-	note func(observe.Call)
-	next http.RoundTripper
+	note  func(observe.Call)
+	next  http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -158,7 +158,7 @@ func (m *marker) mark(raw []byte, as observe.Call) (marked []byte, name string) 
 	}
 	labels[observe.RunLabel] = m.run
 	metadata["labels"] = labels
-	if owner := m.owner.Load(); owner != nil && as.Namespace != m.run && (as.Resource != namespaces || as.Name != m.run) {
+	if owner := m.owner.Load(); owner != nil && as.Namespace != m.run && (as.Resource != ownerResource || as.Name != m.run) {
 		metadata["ownerReferences"] = []metav1.OwnerReference{*owner}
 	}
 	name, _ = metadata["name"].(string)

@@ -67,19 +67,19 @@ func TestMarker_LabelsAndNotesWhatIsCreated(t *testing.T) {
 }
 
 // What lies outside of the run's namespace goes with that.
-func TestMarker_GivesWhatIsCreatedToTheRunsNamespace(t *testing.T) {
-	const owned = `"ownerReferences":[{"apiVersion":"v1","kind":"Namespace","name":"evenkeel-run","uid":"u"}]`
+func TestMarker_GivesWhatIsCreatedToTheRunsOwner(t *testing.T) {
+	const owned = `"ownerReferences":[{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","name":"evenkeel-run","uid":"u"}]`
 	for _, tc := range []struct {
 		name, method, url, body string
 		owned                   bool
 	}{
 		{"cluster-scoped", "POST", "/apis/storage.k8s.io/v1/volumeattributesclasses", `{"metadata":{"name":"x"}}`, true},
 		{"another namespace", "POST", "/api/v1/namespaces/kube-system/configmaps", `{"metadata":{"name":"x"}}`, true},
-		{"one that is a namespace", "POST", "/api/v1/namespaces", `{"metadata":{"name":"x"}}`, true},
+		{"the run's namespace itself", "POST", "/api/v1/namespaces", `{"metadata":{"name":"evenkeel-run"}}`, true},
 		{"the run's namespace", "POST", "/api/v1/namespaces/evenkeel-run/configmaps", `{"metadata":{"name":"x"}}`, false},
 		{"an update", "PUT", "/apis/storage.k8s.io/v1/volumeattributesclasses/evenkeel-run-t0", `{"metadata":{"name":"evenkeel-run-t0"}}`, true},
 		{"an update in the run's namespace", "PUT", "/api/v1/namespaces/evenkeel-run/configmaps/evenkeel-run-t0", `{"metadata":{"name":"evenkeel-run-t0"}}`, false},
-		{"an update of the run's namespace", "PUT", "/api/v1/namespaces/evenkeel-run", `{"metadata":{"name":"evenkeel-run"}}`, false},
+		{"an update of the owner", "PUT", "/apis/rbac.authorization.k8s.io/v1/clusterroles/evenkeel-run", `{"metadata":{"name":"evenkeel-run"}}`, false},
 		{"an update of another's object", "PUT", "/api/v1/namespaces/a/configmaps/x", `{"metadata":{"name":"x"}}`, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestMarker_GivesWhatIsCreatedToTheRunsNamespace(t *testing.T) {
 			m := &marker{run: "evenkeel-run", owner: owner, next: next, note: func(observe.Call) {}}
 			for _, there := range []bool{false, true} {
 				if there {
-					owner.Store(&metav1.OwnerReference{APIVersion: "v1", Kind: "Namespace", Name: "evenkeel-run", UID: "u"})
+					owner.Store(&metav1.OwnerReference{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: "evenkeel-run", UID: "u"})
 				}
 				request, err := http.NewRequestWithContext(t.Context(), tc.method, "https://localhost"+tc.url, strings.NewReader(tc.body))
 				if err != nil {
@@ -100,7 +100,7 @@ func TestMarker_GivesWhatIsCreatedToTheRunsNamespace(t *testing.T) {
 				}
 				defer response.Body.Close()
 				if got := strings.Contains(next.body, owned); got != (there && tc.owned) {
-					t.Errorf("with a namespace, %t: sent %s", there, next.body)
+					t.Errorf("with an owner, %t: sent %s", there, next.body)
 				}
 			}
 		})

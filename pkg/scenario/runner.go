@@ -91,7 +91,7 @@ type Runner struct {
 	storms      int                       // that were begun
 	foreign     cluster.ExternallyManaged // nil where the cluster goes with the run
 	made        leftovers
-	// owner is the namespace of the run in an external cluster, once it is made.
+	// owner is what owns all that the run makes in an external cluster, once it is there.
 	owner atomic.Pointer[metav1.OwnerReference]
 	// allowance is how much the harness may write to an external cluster; nil where the cluster goes
 	// with the run, and where nothing is written to it.
@@ -473,7 +473,8 @@ func (r *Runner) boot(ctx context.Context) error {
 		return unready
 	}
 	if r.writesToForeign() {
-		if err := r.makeOwner(ctx); err != nil {
+		err := cmp.Or(r.makeOwner(ctx), r.makeNamespace(ctx, r.recorders.serving(), ownName(r.Run)), r.bequeath(ctx))
+		if err != nil {
 			r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
 		}
 	}

@@ -18,12 +18,12 @@ import (
 )
 
 // Bequest is what the agents of a run remove from the cluster when its harness has fallen silent:
-// the run's namespace, which owns all that the run has made outside of it, so that the garbage
-// collector takes the rest. Agents keep it in memory, and only until the session ends.
+// the ClusterRole that owns all that the run has made, so that the garbage collector takes the
+// rest. Agents keep it in memory, and only until the session ends.
 type Bequest struct {
-	Namespace string    `json:"namespace"`
-	UID       types.UID `json:"uid"`
-	// Token is of a ServiceAccount that may delete that namespace, and nothing else.
+	Owner string    `json:"owner"`
+	UID   types.UID `json:"uid"`
+	// Token is of a ServiceAccount that may delete the owner, and nothing else.
 	Token string `json:"token"`
 	// Servers are the API servers that may be asked; any one is enough.
 	Servers []APIServer `json:"servers"`
@@ -38,27 +38,36 @@ type APIServer struct {
 	CA []byte `json:"ca"`
 }
 
-// carryOut has the first API server that does delete the namespace. What the agent has done to
+// carryOut has the first API server that does delete the owner. What the agent has done to
 // the node is taken back before, but a control plane may need a while to recover.
 func (b *Bequest) carryOut(ctx context.Context, log *slog.Logger, deleteBy func(context.Context, APIServer) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, bequestBound, fmt.Errorf("no API server did within %s", bequestBound))
 	defer cancel()
-	for {
+	for refusals := 0; ; {
 		var problems []error
+		refused := true
 		for _, server := range b.Servers {
 			err := deleteBy(ctx, server)
+			refused = refused && apierrors.IsForbidden(err)
 			if err == nil {
-				log.Info("the agent has removed what the run has made in the cluster", "namespace", b.Namespace)
+				log.Info("the agent has removed what the run has made in the cluster", "owner", b.Owner)
 				return nil
 			}
 			problems = append(problems, err)
+		}
+		if refusals++; !refused {
+			refusals = 0
+		}
+		if refusals == bequestRefusals {
+			log.Info("another agent has removed what the run has made in the cluster", "owner", b.Owner)
+			return nil
 		}
 		timer := time.NewTimer(bequestRetry)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return fmt.Errorf("remove the namespace %s, and with it what the run has made: %w", b.Namespace, errors.Join(append(problems, context.Cause(ctx))...))
+			return fmt.Errorf("remove the ClusterRole %s, and with it what the run has made: %w", b.Owner, errors.Join(append(problems, context.Cause(ctx))...))
 		}
 	}
 }
@@ -70,13 +79,12 @@ func (b *Bequest) deleteBy(ctx context.Context, server APIServer) error {
 	if err != nil {
 		return fmt.Errorf("make a client for %s: %w", server.URL, err)
 	}
-	err = client.CoreV1().Namespaces().Delete(ctx, b.Namespace, metav1.DeleteOptions{
+	err = client.RbacV1().ClusterRoles().Delete(ctx, b.Owner, metav1.DeleteOptions{
 		Preconditions: &metav1.Preconditions{UID: &b.UID}, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 	})
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err), apierrors.IsUnauthorized(err):
-		// It has gone, another one has its name, or it is going: the ServiceAccount of the token
-		// lies in it.
+		// It has gone, or another one has its name; the ServiceAccount of the token goes with it.
 		return nil
 	case err != nil:
 		return fmt.Errorf("%s: %w", server.URL, err)

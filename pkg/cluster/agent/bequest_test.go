@@ -17,21 +17,24 @@ import (
 	"testing/synctest"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
-// namespaceServer is an API server that is asked to delete namespaces. It gives each of its answers
+// ownerServer is an API server that is asked to delete the owner of what a run has made. It gives each of its answers
 // once, and the last one for ever.
-type namespaceServer struct {
+type ownerServer struct {
 	*httptest.Server
 	mu       sync.Mutex
 	statuses []int
 	asked    []string
 }
 
-func serveNamespaces(t *testing.T, statuses ...int) *namespaceServer {
+func serveOwner(t *testing.T, statuses ...int) *ownerServer {
 	t.Helper()
-	s := &namespaceServer{statuses: statuses}
+	s := &ownerServer{statuses: statuses}
 	s.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -51,24 +54,24 @@ func serveNamespaces(t *testing.T, statuses ...int) *namespaceServer {
 	return s
 }
 
-func (s *namespaceServer) requests() []string {
+func (s *ownerServer) requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.asked...)
 }
 
-func (s *namespaceServer) seen() APIServer {
+func (s *ownerServer) seen() APIServer {
 	return APIServer{URL: s.URL, CA: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})}
 }
 
 func bequestTo(servers ...APIServer) *Bequest {
-	return &Bequest{Namespace: "evenkeel-r1", UID: "u1", Token: "t", Servers: servers}
+	return &Bequest{Owner: "evenkeel-r1", UID: "u1", Token: "t", Servers: servers}
 }
 
-// A run whose harness was killed leaves nothing in the cluster: its agents delete the namespace
-// that owns all of it, and no other one of that name.
+// A run whose harness was killed leaves nothing in the cluster: its agents delete what owns all of
+// it, and no other one of that name.
 func TestService_RemovesWhatARunHasMadeIfItsHarnessFallsSilent(t *testing.T) {
-	deaf, server := serveNamespaces(t, http.StatusServiceUnavailable), serveNamespaces(t, http.StatusOK)
+	deaf, server := serveOwner(t, http.StatusServiceUnavailable), serveOwner(t, http.StatusOK)
 	a := serveInstalled(t, configured(t, cluster.RungDisrupt, "none"), nil)
 	if err := a.client("r1").Renew(t.Context(), bequestTo(deaf.seen(), server.seen())); err != nil {
 		t.Fatal(err)
@@ -81,14 +84,14 @@ func TestService_RemovesWhatARunHasMadeIfItsHarnessFallsSilent(t *testing.T) {
 		t.Errorf("it has ended with %v", err)
 	}
 	asked := server.requests()
-	if len(deaf.requests()) == 0 || len(asked) != 1 || !strings.HasPrefix(asked[0], "DELETE /api/v1/namespaces/evenkeel-r1 Bearer t ") || !strings.Contains(asked[0], "u1") {
+	if len(deaf.requests()) == 0 || len(asked) != 1 || !strings.HasPrefix(asked[0], "DELETE /apis/rbac.authorization.k8s.io/v1/clusterroles/evenkeel-r1 Bearer t ") || !strings.Contains(asked[0], "u1") {
 		t.Errorf("the servers were asked %q and %q", deaf.requests(), asked)
 	}
 }
 
 // What a harness has left is forgotten when its session ends, and the next one begins without it.
 func TestService_RemovesNothingOfARunThatHasEnded(t *testing.T) {
-	server := serveNamespaces(t, http.StatusOK)
+	server := serveOwner(t, http.StatusOK)
 	a := serveInstalled(t, configured(t, cluster.RungDisrupt, "none"), nil)
 	first := a.client("r1")
 	if err := first.Renew(t.Context(), bequestTo(server.seen())); err != nil {
@@ -106,19 +109,35 @@ func TestService_RemovesNothingOfARunThatHasEnded(t *testing.T) {
 	}
 }
 
-func TestBequest_IsDoneWhenTheNamespaceGoes(t *testing.T) {
+func TestBequest_IsDoneWhenTheOwnerGoes(t *testing.T) {
 	for status, done := range map[int]bool{
 		http.StatusOK: true, http.StatusNotFound: true,
 		http.StatusConflict:     true, // another one has its name
-		http.StatusUnauthorized: true, // it is going, and the account of the token with it
+		http.StatusUnauthorized: true, // the account of the token has gone with it
 		http.StatusForbidden:    false, http.StatusServiceUnavailable: false,
 	} {
-		server := serveNamespaces(t, status)
+		server := serveOwner(t, status)
 		b := bequestTo(server.seen())
 		if err := b.deleteBy(t.Context(), b.Servers[0]); (err == nil) != done {
 			t.Errorf("after the answer %d: %v", status, err)
 		}
 	}
+}
+
+// The agent that is first takes the right of the others along.
+func TestBequest_IsDoneWhenAllAPIServersRefuseIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusal, asked := apierrors.NewForbidden(schema.GroupResource{}, "evenkeel-r1", nil), 0
+		err := bequestTo(APIServer{URL: "one"}).carryOut(t.Context(), slog.New(slog.DiscardHandler), func(context.Context, APIServer) error {
+			if asked++; asked == 3 {
+				return errors.New("away")
+			}
+			return refusal
+		})
+		if err != nil || asked != 3+bequestRefusals {
+			t.Errorf("it was asked for %d times, and ended with %v", asked, err)
+		}
+	})
 }
 
 func TestBequest_IsTriedUntilAnAPIServerTakesIt(t *testing.T) {
@@ -129,7 +148,7 @@ func TestBequest_IsTriedUntilAnAPIServerTakesIt(t *testing.T) {
 	}{
 		{"at once", 0, ""},
 		{"when it is back", 20 * time.Second, ""},
-		{"never", time.Hour, "remove the namespace evenkeel-r1"},
+		{"never", time.Hour, "remove the ClusterRole evenkeel-r1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

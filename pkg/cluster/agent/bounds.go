@@ -58,8 +58,11 @@ const (
 	// is less than the 60 s that a node may stay changed after its harness was killed.
 	undoBound = 20 * time.Second
 	// bequestBound is how long the removal of what a run has made may take to be asked for after
-	// that, tried again every bequestRetry; a request may take bequestAttempt.
-	bequestBound   = 40 * time.Second
-	bequestRetry   = time.Second
-	bequestAttempt = 5 * time.Second
+	// that, tried again every bequestRetry; a request may take bequestAttempt. The right to it
+	// goes with what it removes, but an API server that starts may refuse everything for a while:
+	// only when all have refused bequestRefusals times in a row it is taken to be done.
+	bequestBound    = 40 * time.Second
+	bequestRetry    = time.Second
+	bequestAttempt  = 5 * time.Second
+	bequestRefusals = 5
 )

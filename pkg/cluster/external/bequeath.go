@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -19,16 +18,16 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// remover is the ServiceAccount that may delete the namespace of a run, in which it lies. What
-// gives it the right is named after the namespace, and goes with it.
+// remover is the ServiceAccount that may delete the owner of what a run makes. It lies in the
+// run's namespace.
 const remover = "evenkeel-remover"
 
 // bequestLifetime is how long the remover's token is valid: for as long as the longest run.
 const bequestLifetime = 24 * time.Hour
 
 // Bequeath implements cluster.Bequeathing, where agents may change their nodes. Their own
-// ServiceAccount has no rights; they get the token of one that may delete this namespace alone.
-func (c *external) Bequeath(ctx context.Context, namespace string, uid types.UID) error {
+// ServiceAccount has no rights; they get the token of one that may delete the owner alone.
+func (c *external) Bequeath(ctx context.Context, namespace string, owner metav1.OwnerReference) error {
 	if !c.obeys() {
 		return nil
 	}
@@ -38,11 +37,11 @@ func (c *external) Bequeath(ctx context.Context, namespace string, uid types.UID
 	if err != nil {
 		return err
 	}
-	token, err := removerToken(ctx, client, namespace, uid)
+	token, err := removerToken(ctx, client, namespace, owner)
 	if err != nil {
 		return fmt.Errorf("let the agents remove what the run makes if the harness is killed: %w", err)
 	}
-	bequest := &agent.Bequest{Namespace: namespace, UID: uid, Token: token}
+	bequest := &agent.Bequest{Owner: owner.Name, UID: owner.UID, Token: token}
 	for _, m := range c.members {
 		server, err := asSeen(m.config)
 		if err != nil {
@@ -55,20 +54,11 @@ func (c *external) Bequeath(ctx context.Context, namespace string, uid types.UID
 }
 
 // removerToken makes the ServiceAccount and what gives it its right, and a token of it.
-func removerToken(ctx context.Context, client kubernetes.Interface, namespace string, uid types.UID) (string, error) {
-	meta := metav1.ObjectMeta{
-		Name: namespace, Labels: map[string]string{observe.RunLabel: namespace},
-		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: namespace, UID: uid}},
-	}
-	role := &rbacv1.ClusterRole{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{
-		APIGroups: []string{corev1.GroupName}, Resources: []string{"namespaces"}, ResourceNames: []string{namespace}, Verbs: []string{"delete"},
-	}}}
-	if _, err := client.RbacV1().ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
-		return "", err
-	}
+func removerToken(ctx context.Context, client kubernetes.Interface, namespace string, owner metav1.OwnerReference) (string, error) {
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: namespace},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: remover}},
+		ObjectMeta: metav1.ObjectMeta{Name: owner.Name, Labels: map[string]string{observe.RunLabel: namespace}, OwnerReferences: []metav1.OwnerReference{owner}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: owner.Kind, Name: owner.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: remover}},
 	}
 	if _, err := client.RbacV1().ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		return "", err
