@@ -28,7 +28,10 @@ type Digest struct {
 func Audit(ctx context.Context, dir string) (problems []string, digests []Digest, err error) {
 	sealed, err := ReadFile(dir, DigestFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("%s has no %s: it is no bundle, or one of a run that has not ended", dir, DigestFile)
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, errors.New("there is no such folder")
+		}
+		return nil, nil, fmt.Errorf("it has no %s, so it is no bundle, or one of a run that has not ended", DigestFile)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the digests: %w", err)

@@ -67,7 +67,7 @@ func resealable(ctx context.Context, dir string) error {
 	}
 	problems, _, err := bundle.Audit(ctx, dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("the timeline of %s cannot be drawn: %w", dir, err)
 	}
 	if len(problems) > 0 {
 		return fmt.Errorf("%s is not whole, and new digests would hide that: %s", dir, strings.Join(problems, "; "))

@@ -36,7 +36,7 @@ func Bundle(ctx context.Context, dir string, render func(ctx context.Context, di
 	}
 	problems, digests, err := bundle.Audit(ctx, dir)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", dir, err)
 	}
 	if len(problems) > 0 {
 		return fmt.Errorf("%s is not whole, and new digests would hide that: %s", dir, strings.Join(problems, "; "))
