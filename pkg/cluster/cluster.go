@@ -106,6 +106,9 @@ type Change struct {
 	// Noticed is whether the provider sees no processes, and has learned of this from
 	// the API server's own answers: it may have happened some time before.
 	Noticed bool
+	// Ago is how long it had been when the provider told of it, where that was too long to count
+	// as at once.
+	Ago time.Duration
 	// Given is whether the process ran before the provider began to look, so that it is not
 	// known when it was started.
 	Given bool

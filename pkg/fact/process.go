@@ -74,7 +74,11 @@ func (ps *processes) observe(ev *history.Event) {
 	p := ev.Process
 	key := processKey{ev.Member, p.Component}
 	at := momentOf(ev)
-	if ev.From == 0 && !ev.Given {
+	switch {
+	case ev.Given:
+	case ev.From > 0: // it is told late, with when it was
+		at = Exactly(ev.From, ev.Seq)
+	default:
 		at.Earliest = max(ev.At-int64(processDelay), 0)
 	}
 	last := ps.last(ev.Member, p.Component)

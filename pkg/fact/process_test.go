@@ -101,6 +101,20 @@ func TestProcessAt_IsNoneWhereTwoMayBeMeant(t *testing.T) {
 	}
 }
 
+// After a power cut an agent tells of processes that have run for a while: what they have done by
+// then is theirs.
+func TestProcess_ThatIsToldOfLateRanBefore(t *testing.T) {
+	late := server(9*s, history.ProcessStarted, 2)
+	late.From = 7 * s
+	h := observed(exactly(server(2*s, history.ProcessStarted, 1)), exit(6*s, 1, true, ""), late)
+	if p := h.LastProcess("a", apiserver, 8*s); p == nil || p.Instance != 2 {
+		t.Errorf("the last process two seconds before it is told of is %+v", p)
+	}
+	if p := h.LastProcess("a", apiserver, 6*s+1); p == nil || p.Instance != 1 {
+		t.Errorf("the last process before it was started is %+v", p)
+	}
+}
+
 // A process that is killed while it is paused is never resumed: the one that follows it is not
 // kept from running.
 func TestProcess_APauseEndsWithTheProcess(t *testing.T) {

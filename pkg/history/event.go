@@ -121,7 +121,8 @@ type Event struct {
 	// the harness's monotonic clock (for a request: the answer was received).
 	At int64 `json:"at"`
 	// From is when it began (for a request: before the first byte was sent; for a change
-	// in etcd: a time at which etcd had not made it); 0 where that is not known.
+	// in etcd: a time at which etcd had not made it; for a process: when it was that its provider
+	// tells of late); 0 where that is not known.
 	From int64 `json:"from,omitempty"`
 	// Given is whether the event tells what was so when its recorder began, on a cluster that
 	// was there before the run: it came about at some time before At, which is not known.

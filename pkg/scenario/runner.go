@@ -149,7 +149,11 @@ func (r *Runner) ProcessChanged(change cluster.Change) {
 			log = append(log, r.plain(line))
 		}
 	}
-	r.History.Record(history.Event{Kind: history.KindProcess, Member: change.Member, Given: change.Given, Process: &history.Process{
+	from := int64(0)
+	if change.Ago > 0 && !change.Given {
+		from = max(r.History.Now()-int64(change.Ago), 1)
+	}
+	r.History.Record(history.Event{Kind: history.KindProcess, Member: change.Member, From: from, Given: change.Given, Process: &history.Process{
 		Component:        string(change.Component),
 		Change:           change.What,
 		Instance:         change.Instance,

@@ -10,6 +10,9 @@ const (
 	// component needs some hundred milliseconds from its start until it serves,
 	// and must be known before.
 	scanInterval = 20 * time.Millisecond
+	// toldAtOnce is how long ago an event may have been that counts as told at once, which laws
+	// allow for.
+	toldAtOnce = 200 * time.Millisecond
 	// mostSkipped is how many looks in a row are spared at most while the kernel says
 	// that nothing was started.
 	mostSkipped = 50

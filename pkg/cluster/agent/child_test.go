@@ -112,14 +112,16 @@ func running(t *testing.T, components ...Component) *watcher {
 	return w
 }
 
-// next waits for the event of an index.
+// next waits for the event of an index, and leaves out how long ago it was.
 func (w *watcher) next(t *testing.T, index int) Event {
 	t.Helper()
 	deadline := time.After(eventuallyBound)
 	for {
 		events, more := w.since(0)
 		if len(events) > index {
-			return events[index]
+			one := events[index]
+			one.Ago = 0
+			return one
 		}
 		select {
 		case <-more:

@@ -5,6 +5,7 @@ package agent
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
@@ -26,6 +27,23 @@ func TestUnits_WhatIsFoundMayHaveRunBefore(t *testing.T) {
 	hear(Event{Component: cluster.ControllerManager, PID: 3, StartTime: 3})
 	want := []string{"apiserver started 1 true", "apiserver exited 1 false", "apiserver started 2 false", "controller-manager started 1 false"}
 	if fmt.Sprint(told) != fmt.Sprint(want) {
+		t.Errorf("told was %q, want %q", told, want)
+	}
+}
+
+// After a power cut the agent itself has to start, and tells of processes that have run for a
+// while; over a connection that was lost it tells late of what it saw. Laws allow for what is told
+// at once, and for no more.
+func TestUnits_WhatIsToldLateWasBefore(t *testing.T) {
+	var told []string
+	u := NewUnits("cp1", []cluster.Component{cluster.APIServer}, "1", func(c cluster.Change) {
+		told = append(told, fmt.Sprintf("%s %s", c.What, c.Ago))
+	})
+	hear := u.Listener()
+	hear(Event{Component: cluster.APIServer, PID: 1, StartTime: 1, Ago: toldAtOnce})
+	hear(Event{Component: cluster.APIServer, PID: 1, StartTime: 1, Ago: time.Second, Gone: true})
+	hear(Event{Component: cluster.APIServer, PID: 2, StartTime: 2, Ago: 700 * time.Millisecond})
+	if want := []string{"started 0s", "exited 1s", "started 700ms"}; fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("told was %q, want %q", told, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -131,7 +132,7 @@ func (u *Units) told(event Event) {
 	process := cluster.Process{PID: event.PID, StartTime: event.StartTime}
 	switch {
 	case event.Gone && one.now != nil && one.now.process == process:
-		u.gone(event.Component, one)
+		u.goneSince(event.Component, one, event.late())
 	case !event.Gone && !u.seen[process]:
 		if one.now != nil {
 			// Its end has not been told yet, and there is never more than one.
@@ -143,17 +144,19 @@ func (u *Units) told(event Event) {
 		}
 		one.instance++
 		one.now = &liveProcess{process: process, instance: one.instance, release: u.release, off: one.off}
-		u.tell(event.Component, one.now, history.ProcessStarted, false)
+		u.tell(event.Component, one.now, history.ProcessStarted, cluster.Change{Ago: event.late(), Given: one.given})
 		one.given = false
 	}
 }
 
 // gone notes the end of a component's process; the lock is held.
-func (u *Units) gone(component cluster.Component, one *unit) {
+func (u *Units) gone(component cluster.Component, one *unit) { u.goneSince(component, one, 0) }
+
+func (u *Units) goneSince(component cluster.Component, one *unit, ago time.Duration) {
 	ended := one.now
 	one.now = nil
 	one.exits++
-	u.tell(component, ended, history.ProcessExited, one.expected)
+	u.tell(component, ended, history.ProcessExited, cluster.Change{Ago: ago, Exit: history.ExitUnseen, Expected: one.expected, Forced: one.forced})
 }
 
 // Stopping notes that the component's process is about to be sent SIGTERM.
@@ -161,7 +164,7 @@ func (u *Units) Stopping(component cluster.Component) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if one := u.of[component]; one.now != nil {
-		u.tell(component, one.now, history.ProcessStopping, false)
+		u.tell(component, one.now, history.ProcessStopping, cluster.Change{})
 	}
 }
 
@@ -172,22 +175,16 @@ func (u *Units) Forcing(component cluster.Component) {
 	u.of[component].forced = true
 }
 
-// tell reports a change; the lock is held, so changes are told in their order.
-func (u *Units) tell(component cluster.Component, of *liveProcess, what string, expected bool) {
+// tell reports a change of a process; the lock is held, so changes are told in their order.
+func (u *Units) tell(component cluster.Component, of *liveProcess, what string, change cluster.Change) {
 	close(u.moved)
 	u.moved = make(chan struct{})
 	if u.observe == nil {
 		return
 	}
-	exit, forced := "", false
-	if what == history.ProcessExited {
-		exit, forced = history.ExitUnseen, u.of[component].forced
-	}
-	u.observe(cluster.Change{
-		Member: u.member, Component: component, What: what, Instance: of.instance,
-		Process: of.process, Release: of.release, Off: of.off, Exit: exit, Expected: expected, Forced: forced,
-		Given: what == history.ProcessStarted && u.of[component].given,
-	})
+	change.Member, change.Component, change.What, change.Instance = u.member, component, what, of.instance
+	change.Process, change.Release, change.Off = of.process, of.release, of.off
+	u.observe(change)
 }
 
 // PowerLost notes that all processes are gone at once.
@@ -246,7 +243,7 @@ func (u *Units) tellPaused(component cluster.Component, now *liveProcess) {
 	if now.paused {
 		what = history.ProcessPaused
 	}
-	u.tell(component, now, what, false)
+	u.tell(component, now, what, cluster.Change{})
 }
 
 // Has is whether the member has such a component.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 	"syscall"
@@ -30,7 +29,7 @@ type watcher struct {
 	belongs func(pid int, of Component) bool
 
 	mu     sync.Mutex
-	events []Event
+	events []happened
 	more   chan struct{} // closed and replaced when events grow
 	living map[cluster.Process]*process
 
@@ -41,6 +40,12 @@ type watcher struct {
 	newest  string
 	// skipped are the looks that were spared since the last one.
 	skipped int
+}
+
+// happened is an event, and when it was, since the node was booted.
+type happened struct {
+	Event
+	at time.Duration
 }
 
 // process is a living process of a component.
@@ -230,7 +235,11 @@ func awaitExit(handle int) {
 
 // tell adds an event; it must be called with the lock held.
 func (w *watcher) tell(event Event) {
-	w.events = append(w.events, event)
+	at := sinceBoot()
+	if !event.Gone { // it may have run for a while, as when the agent itself starts
+		at = time.Duration(event.StartTime) * time.Second / ticksPerSecond
+	}
+	w.events = append(w.events, happened{event, at})
 	close(w.more)
 	w.more = make(chan struct{})
 }
@@ -240,7 +249,20 @@ func (w *watcher) tell(event Event) {
 func (w *watcher) since(index int) ([]Event, <-chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.Clone(w.events[index:]), w.more
+	now := sinceBoot()
+	var events []Event
+	for _, one := range w.events[index:] {
+		one.Ago = max(now-one.at, 0)
+		events = append(events, one.Event)
+	}
+	return events, w.more
+}
+
+// sinceBoot is the clock by which the kernel tells when processes were started.
+func sinceBoot() time.Duration {
+	var now unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_BOOTTIME, &now) // which every kernel that Go runs on has
+	return time.Duration(now.Nano())
 }
 
 // signal sends a signal to all processes of a component.

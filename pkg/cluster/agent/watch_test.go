@@ -3,9 +3,13 @@
 package agent
 
 import (
+	"context"
 	"slices"
 	"syscall"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
@@ -38,6 +42,25 @@ func TestWatcherSeesWhatRanBefore(t *testing.T) {
 	before := start(t, path, "--any", "flags")
 	if came := running(t, etcdOf(program)).next(t, 0); came.PID != before.Process.Pid {
 		t.Errorf("told %+v of process %d", came, before.Process.Pid)
+	}
+}
+
+// What ran before the agent did was started before it is told of.
+func TestWatcherTellsHowLongAgoItWas(t *testing.T) {
+	path, program := programNamed(t, "etcd")
+	before := start(t, path)
+	const age = 1200 * time.Millisecond
+	err := wait.PollUntilContextCancel(t.Context(), 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		stat, err := procfs.Read(before.Process.Pid)
+		return sinceBoot()-time.Duration(stat.StartTime)*time.Second/ticksPerSecond > age, err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := running(t, etcdOf(program))
+	w.next(t, 0)
+	if events, _ := w.since(0); events[0].Ago < age || events[0].late() != events[0].Ago {
+		t.Errorf("told %+v of a process that has run for %s", events[0], age)
 	}
 }
 

@@ -3,6 +3,8 @@
 package agent
 
 import (
+	"time"
+
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
@@ -52,8 +54,19 @@ type Event struct {
 	Gone      bool              `json:"gone,omitempty"`
 	PID       int               `json:"pid"`
 	StartTime int64             `json:"startTime"`
+	// Ago is how long it has been since when it is told of.
+	Ago time.Duration `json:"ago"`
 	// Now is no event: what came before it in the stream had happened when the stream began.
 	Now bool `json:"now,omitempty"`
+}
+
+// late is how long ago it was, where it is told of later than what happens at once: the agent
+// itself had to start, or to be reached again.
+func (e Event) late() time.Duration {
+	if e.Ago <= toldAtOnce {
+		return 0
+	}
+	return e.Ago
 }
 
 // renewal renews a session.
