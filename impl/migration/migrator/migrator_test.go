@@ -94,6 +94,28 @@ func TestLossOfAgreementAborts(t *testing.T) {
 	})
 }
 
+// Without the object there is no agreement, and nothing to remember.
+func TestAStorageVersionThatGoesAborts(t *testing.T) {
+	inWorld(t, 35, func(t *testing.T, w *world) {
+		w.before = func(_ context.Context, n int, _ string) error {
+			if n == 15 {
+				w.retire()
+			}
+			return nil
+		}
+		w.ask("m")
+		defer w.start(Options{})()
+		w.until("the state is written down", func() bool { return len(w.records(migration.StateRecord)) > 0 })
+		if got := w.ended("m"); got.Type != string(storagemigrationv1.MigrationFailed) || got.Reason != migration.ReasonAgreementLost {
+			t.Errorf("ended with %+v", got)
+		}
+		if w.attempts() >= 35 {
+			t.Errorf("%d objects were written although the storage version went at the 15th", w.attempts())
+		}
+		w.until("the state is forgotten", func() bool { return len(w.records(migration.StateRecord)) == 0 })
+	})
+}
+
 // A leader that cannot record an outcome any more leaves that to the next one.
 func TestAnOutcomeThatCannotBeRecordedHoldsNobodyUp(t *testing.T) {
 	inWorld(t, 35, func(t *testing.T, w *world) {
