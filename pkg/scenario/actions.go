@@ -172,6 +172,9 @@ func (r *Runner) inject(ctx context.Context, file, member string) ([]*fault.Acti
 	if injected == nil {
 		return nil, fmt.Errorf("the fault %s was not loaded", file)
 	}
+	if err := r.ensureOwner(ctx); err != nil {
+		return nil, err
+	}
 	selector := injected.Member
 	if selector == fault.StepMember {
 		selector = member

@@ -229,6 +229,9 @@ func (r *Runner) undefineBackend(ctx context.Context, member string, backend *ag
 
 // put makes an object, or gives one that is there another spec.
 func (r *Runner) put(ctx context.Context, member, group, resource, name string, wanted map[string]any, defines *history.Definition) error {
+	if err := r.ensureOwner(ctx); err != nil {
+		return err
+	}
 	client, err := r.client(member)
 	if err != nil {
 		return err

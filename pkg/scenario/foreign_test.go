@@ -3,6 +3,7 @@ package scenario
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -223,6 +224,20 @@ func TestCleanUp_RemovesAllObjectsFromAnExternalCluster(t *testing.T) {
 		if !slices.Contains(there(), want) {
 			t.Errorf("%s was not made: %v", want, there())
 		}
+	}
+	// If the harness is killed the garbage collector removes them with their owner.
+	const owner = "/apis/rbac.authorization.k8s.io/v1/clusterroles/evenkeel-run-1"
+	for _, path := range there() {
+		raw, err := json.Marshal(s.objects[path])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if within := strings.HasPrefix(path, "/api/v1/namespaces/evenkeel-run-1/"); !within && path != owner && !strings.Contains(string(raw), `"kind":"ClusterRole","name":"evenkeel-run-1"`) {
+			t.Errorf("%s has no owner: %s", path, raw)
+		}
+	}
+	if !slices.Contains(there(), owner) {
+		t.Errorf("the owner was not made: %v", there())
 	}
 	if err := r.cleanUp(t.Context()); err != nil || len(there()) != 0 {
 		t.Errorf("%v is left (%v)", there(), err)

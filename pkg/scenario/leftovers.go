@@ -215,6 +215,9 @@ func (r *Runner) makeNamespace(ctx context.Context, member, name string) error {
 	if r.foreign == nil {
 		return nil
 	}
+	if err := r.ensureOwner(ctx); err != nil {
+		return err
+	}
 	r.made.note(observe.Call{Version: "v1", Resource: namespaces, Name: name})
 	return r.sendNamespace(ctx, member, name)
 }

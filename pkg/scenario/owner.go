@@ -9,25 +9,41 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
 // ownerResource is that of what owns all that a run makes in an external cluster.
 const ownerResource = "clusterroles"
 
-// makeOwner makes what owns all that the run makes in an external cluster: when it goes, the
-// cluster's garbage collector takes that along. It is a ClusterRole, since that goes at once: a
-// namespace waits for discovery, and so for the APIServices that the run has made. The cluster's
-// agents delete it if the harness is killed, where they may change their nodes. A control plane
-// without ClusterRoles has no garbage collector either.
-func (r *Runner) makeOwner(ctx context.Context) error {
+// ensureOwner makes what owns all that the run makes in an external cluster, before it makes the
+// first of it: when the owner goes, the cluster's garbage collector takes the rest along. It is a
+// ClusterRole, since that goes at once: a namespace waits for discovery, and so for the APIServices
+// that the run has made. Where the credentials may not make one, or the control plane has none, what
+// a run leaves that is killed has nothing but its label.
+func (r *Runner) ensureOwner(ctx context.Context) error {
+	if r.foreign == nil {
+		return nil
+	}
+	r.owning.Lock()
+	defer r.owning.Unlock()
+	if r.ownerless || r.owner.Load() != nil {
+		return nil
+	}
 	name := ownName(r.Run)
-	err := r.send(ctx, r.recorders.serving(), observe.Call{Verb: "create", Group: rbacv1.GroupName, Version: "v1", Resource: ownerResource, Body: &rbacv1.ClusterRole{
+	call := observe.Call{Class: history.ClassGuarded, Verb: "create", Group: rbacv1.GroupName, Version: "v1", Resource: ownerResource, Name: name, Body: &rbacv1.ClusterRole{
 		TypeMeta: metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole"}, ObjectMeta: metav1.ObjectMeta{Name: name},
 		Rules: []rbacv1.PolicyRule{{APIGroups: []string{rbacv1.GroupName}, Resources: []string{ownerResource}, ResourceNames: []string{name}, Verbs: []string{"delete"}}},
-	}}, http.StatusConflict)
+	}}
+	err := r.ofAny(func(client *observe.Client) error {
+		if answer := client.Do(ctx, call); !answer.OK() && answer.Code != http.StatusConflict {
+			return refused(call, client.Member(), answer)
+		}
+		return nil
+	})
 	var not *unreached
-	if errors.As(err, &not) && not.Code == http.StatusNotFound {
+	if errors.As(err, &not) && (not.Code == http.StatusNotFound || not.Code == http.StatusForbidden) {
+		r.ownerless = true
 		return nil
 	}
 	if err != nil {

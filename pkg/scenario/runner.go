@@ -93,6 +93,9 @@ type Runner struct {
 	made        leftovers
 	// owner is what owns all that the run makes in an external cluster, once it is there.
 	owner atomic.Pointer[metav1.OwnerReference]
+	// ownerless is whether there can be none; owning keeps attempts to make it apart.
+	ownerless bool
+	owning    sync.Mutex
 	// allowance is how much the harness may write to an external cluster; nil where the cluster goes
 	// with the run, and where nothing is written to it.
 	allowance *workload.Allowance
@@ -477,7 +480,10 @@ func (r *Runner) boot(ctx context.Context) error {
 		return unready
 	}
 	if r.writesToForeign() {
-		err := cmp.Or(r.makeOwner(ctx), r.makeNamespace(ctx, r.recorders.serving(), ownName(r.Run)), r.bequeath(ctx))
+		err := r.makeNamespace(ctx, r.recorders.serving(), ownName(r.Run))
+		if err == nil {
+			err = r.bequeath(ctx)
+		}
 		if err != nil {
 			r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
 		}
