@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -263,5 +264,56 @@ func TestAgent_OfAnotherRungIsRefused(t *testing.T) {
 	n.agent = cluster.RungDisrupt
 	if _, err := n.made(false); err == nil || !strings.Contains(err.Error(), "install it again with `evenkeel agent install`") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A renewal that came after the run has left the agent would begin a session that nothing ends:
+// the agent would find its harness silent, and be away when the next run begins.
+func TestAgent_IsNotRenewedAfterItWasLeft(t *testing.T) {
+	n := newPlane(t, "cp1").withAgent(cluster.RungDisrupt)
+	c := n.up()
+	others, _, err := agents(n.topology(), "another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	on := c.(*external).members[0].node
+	stop, stopped := on.stopRenewing, false
+	on.stopRenewing = func() {
+		stop()
+		on.renewing.Wait()
+		stopped = true
+		if err := others["cp1"].Renew(t.Context(), nil); err == nil {
+			t.Error("the agent was left before the renewals had ended")
+		}
+	}
+	if err := c.Stop(t.Context()); err != nil || !stopped {
+		t.Errorf("the renewals have ended: %t, %v", stopped, err)
+	}
+	if err := others["cp1"].Renew(t.Context(), nil); err != nil {
+		t.Errorf("the next run: %v", err)
+	}
+}
+
+// An agent that starts anew is away for a moment, and not for ever.
+func TestAgent_IsWaitedForWhenARunBegins(t *testing.T) {
+	n := newPlane(t, "cp1").withAgent(cluster.RungLook)
+	c, err := n.made(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := c.(*external).members[0]
+	refusals := 2
+	secured, _, err := install.ClientTLS(install.KeysFolder(n.topology()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.node.agent = agent.NewRemoteClient("cp1", "r1", func(ctx context.Context) (net.Conn, error) {
+		if refusals--; refusals >= 0 {
+			return nil, errors.New("connection refused")
+		}
+		return agent.Direct(agentHost)(ctx)
+	}, secured)
+	if err := m.meetAgent(t.Context()); err != nil || refusals >= 0 {
+		t.Errorf("%v, with %d refusals left", err, refusals)
 	}
 }

@@ -52,6 +52,8 @@ const (
 	signalBound = 2 * time.Second
 	// agentRetry is the pause between two attempts to hear an agent.
 	agentRetry = 50 * time.Millisecond
+	// agentAwayBound is how long an agent may be away when a run begins.
+	agentAwayBound = 15 * time.Second
 	// dialBound is how long a client of etcd may take to reach it.
 	dialBound = 5 * time.Second
 )

@@ -153,6 +153,8 @@ func (c *external) leave(ctx context.Context, m *member) error {
 	if m.node == nil || !m.node.begun {
 		return nil
 	}
+	m.node.stopRenewing()
+	m.node.renewing.Wait()
 	if err := m.node.agent.Leave(ctx); err != nil {
 		return fmt.Errorf("%s at member %s has not confirmed that it took everything back: %w; it does so by itself when it hears nothing of the run", agentName, m.name, err)
 	}

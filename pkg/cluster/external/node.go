@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -31,6 +32,9 @@ type node struct {
 	reads bool
 	// begun is whether the run has begun a session with the agent.
 	begun bool
+	// renewing is the renewal of the session, which stopRenewing ends.
+	renewing     sync.WaitGroup
+	stopRenewing context.CancelFunc
 }
 
 // agentName is how errors name the agent.
@@ -80,7 +84,13 @@ func (m *member) meetAgent(ctx context.Context) error {
 	if m.node == nil {
 		return nil
 	}
-	who, err := m.node.agent.Who(ctx)
+	var who agent.Who
+	var err error
+	// One that starts anew, as after a run that was killed, is away for a moment.
+	_ = apiwait.PollUntilContextTimeout(ctx, agentRetry, agentAwayBound, true, func(ctx context.Context) (bool, error) {
+		who, err = m.node.agent.Who(ctx)
+		return err == nil, nil
+	})
 	if err != nil {
 		return fmt.Errorf("%w; `evenkeel agent install` puts it there", err)
 	}
@@ -103,7 +113,9 @@ func (c *external) follow(ctx context.Context, m *member) error {
 			return err
 		}
 		m.node.begun = true
-		c.watching.Go(func() { c.renewSession(m) })
+		renewed, stop := context.WithCancel(c.life)
+		m.node.stopRenewing = stop
+		m.node.renewing.Go(func() { c.renewSession(renewed, m) })
 	}
 	c.watching.Go(func() {
 		for c.life.Err() == nil {
@@ -123,11 +135,15 @@ func (c *external) follow(ctx context.Context, m *member) error {
 // obeys is whether agents may be told to change their nodes.
 func (c *external) obeys() bool { return c.allowed && c.spec.Agent == cluster.RungDisrupt }
 
-// renewSession keeps the dead man's switch of a member's agent from closing. That the agent
-// does not hear of it for a while shows where something is asked of it.
-func (c *external) renewSession(m *member) {
-	for c.life.Err() == nil {
-		pause(c.life, agent.RenewInterval)
+// renewSession keeps the dead man's switch of a member's agent from closing, until the context
+// ends: one that came after the session was left would begin another. That the agent does not hear
+// of it for a while shows where something is asked of it.
+func (c *external) renewSession(ctx context.Context, m *member) {
+	for {
+		pause(ctx, agent.RenewInterval)
+		if ctx.Err() != nil {
+			return
+		}
 		bounded, cancel := context.WithTimeout(c.life, agent.RenewInterval)
 		_ = m.node.agent.Renew(bounded, c.bequest.Load())
 		cancel()
