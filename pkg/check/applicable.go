@@ -51,6 +51,7 @@ var needWords = map[string]string{
 	history.LackTraffic:   "objects of the harness that are written all the time",
 	history.LackEmulation: "members that emulate an older version",
 	history.LackFeatures:  "features that are switched off at single members",
+	history.LackPeers:     "API servers that tell of what their peers host",
 	history.LackBalancer:  "a load balancer before the API servers",
 	history.LackProbes:    "status writes that the API servers must reject",
 }

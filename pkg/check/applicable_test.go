@@ -33,6 +33,7 @@ func TestInapplicable(t *testing.T) {
 		{"no traffic", "RO-01", externalHeader(lack(history.LackTraffic)), "it needs objects of the harness that are written all the time, and of traffic"},
 		{"no emulation", "EV-01", externalHeader(lack(history.LackEmulation)), "it needs members that emulate an older version"},
 		{"no features", "SV-25", externalHeader(lack(history.LackFeatures)), "it needs features that are switched off at single members"},
+		{"no peers", "AD-23", externalHeader(lack(history.LackPeers)), "it needs API servers that tell of what their peers host, and of peers"},
 		{"no balancer", "RO-11", externalHeader(lack(history.LackBalancer)), "it needs a load balancer before the API servers"},
 		{"restarts", "AD-07", externalHeader(), ""},
 		{"no restarts", "AD-07", externalHeader(lack(history.LackRestarts)), "it needs the restart of an API server, and of restarts"},

@@ -20,6 +20,7 @@ var externalMeans = []struct {
 	{history.LackEtcd, "readable `etcd`, or the agent", false},
 	{history.LackProcesses, "the agent", false},
 	{history.LackTraffic, "`traffic`", false},
+	{history.LackPeers, "`peerDiscovery`", false},
 	{history.LackProbes, "`--allow-disruption`", false},
 	{history.LackBalancer, "a `balancer`", false},
 	{history.LackEmulation, "nothing: it takes members that emulate an older version, and the flags of your components are not Evenkeel's to set", true},

@@ -19,6 +19,9 @@ type External struct {
 	// Address of this machine by which the API servers reach it, an IPv4 address or a DNS
 	// name; empty where they do not.
 	Address string `yaml:"address,omitempty"`
+	// PeerDiscovery is whether each API server also tells of what only the others host, and
+	// proxies requests for it to them (KEP-4020).
+	PeerDiscovery bool `yaml:"peerDiscovery,omitempty"`
 	// Balancer leads to the load balancer before the API servers, if there is one.
 	Balancer *Kubeconfig `yaml:"balancer,omitempty"`
 	// Hooks are the commands that operate nodes, each under one of the Hook… names.
@@ -277,7 +280,7 @@ func (t *Topology) Published() *Topology {
 	if t.Spec.External == nil {
 		return &out
 	}
-	external := &External{Releases: t.Spec.External.Releases, Hooks: map[string]Hook{}, Driver: t.Spec.External.Driver, Traffic: t.Spec.External.Traffic}
+	external := &External{Releases: t.Spec.External.Releases, Hooks: map[string]Hook{}, Driver: t.Spec.External.Driver, Traffic: t.Spec.External.Traffic, PeerDiscovery: t.Spec.External.PeerDiscovery}
 	if t.Spec.External.Faults != nil {
 		external.Faults = &FaultEngine{Engine: t.Spec.External.Faults.Engine}
 	}

@@ -15,6 +15,8 @@ const (
 	MeansEtcd Means = "etcd"
 	// MeansAddress is an address by which API servers reach this machine.
 	MeansAddress Means = "address"
+	// MeansPeerDiscovery is that API servers tell of what their peers host.
+	MeansPeerDiscovery Means = "peerDiscovery"
 	// MeansPolicies is that policies may be made in it that deny writes.
 	MeansPolicies Means = "policies"
 	// MeansProcesses is that the processes of all components are seen.

@@ -38,6 +38,8 @@ const (
 	LackEmulation = "emulation"
 	// LackFeatures: features of its components cannot be switched off.
 	LackFeatures = "features"
+	// LackPeers: its API servers are not known to tell of what their peers host.
+	LackPeers = "peers"
 	// LackBalancer: no load balancer before its API servers was asked.
 	LackBalancer = "balancer"
 	// LackProcesses: the harness does not see the processes of the components.

@@ -286,8 +286,13 @@ func (p *plan) writeTopology() (err error) {
 }
 
 // acquaint switches peer-aggregated discovery on if the scenario has discovery.peers, and
-// only then: in all other scenarios a server's list counts as what the server itself hosts.
+// only then: in all other scenarios a server's list counts as what the server itself hosts. An
+// external cluster has it or not, whatever the scenario.
 func (p *plan) acquaint() error {
+	if p.topology.ExternallyManaged() {
+		p.scenario.Discovery.Peers = p.topology.Spec.External != nil && p.topology.Spec.External.PeerDiscovery
+		return nil
+	}
 	return p.switchOn(&p.topology.Spec.Settings.PeerDiscovery, p.scenario.Discovery.Peers, "peerDiscovery", "discovery.peers",
 		"is judged by what each API server hosts itself")
 }

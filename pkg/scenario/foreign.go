@@ -67,6 +67,9 @@ func (s *Scenario) Lacks(c cluster.Cluster, leftOut map[int]string, probed bool)
 	if why := foreign.Lacks(cluster.MeansTraffic); why != "" {
 		lacks = append(lacks, history.Lack{What: history.LackTraffic, Reason: why})
 	}
+	if why := foreign.Lacks(cluster.MeansPeerDiscovery); why != "" {
+		lacks = append(lacks, history.Lack{What: history.LackPeers, Reason: why})
+	}
 	lacks = append(lacks, history.Lack{What: history.LackEmulation, Reason: "the flags of an external cluster's components are not Evenkeel's to set"},
 		history.Lack{What: history.LackFeatures, Reason: "the features of an external cluster's components are not Evenkeel's to switch"})
 	if balanced, ok := c.(cluster.LoadBalanced); !ok || !balances(balanced) {

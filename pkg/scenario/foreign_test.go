@@ -107,16 +107,16 @@ func TestWhatIsLeftOut(t *testing.T) {
 		// the machines.
 		left, lacks string
 	}{
-		{"discovery-quick", nil, "2 registerAPI", "earlier processes etcd backends traffic emulation features balancer probes"},
-		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "earlier processes traffic emulation features balancer probes"},
-		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd, cluster.MeansProcesses}, "", "earlier traffic emulation features balancer probes"},
-		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "earlier processes etcd traffic emulation features balancer probes restarts"},
-		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "earlier processes etcd traffic emulation features balancer probes"},
-		{"discovery", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic emulation features balancer probes"},
-		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic emulation features balancer probes"},
-		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "earlier processes etcd traffic emulation features balancer probes restarts"},
-		{"discovery-backends", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic emulation features balancer probes"},
-		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "earlier processes etcd traffic emulation features balancer probes"},
+		{"discovery-quick", nil, "2 registerAPI", "earlier processes etcd backends traffic peers emulation features balancer probes"},
+		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "earlier processes traffic peers emulation features balancer probes"},
+		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd, cluster.MeansProcesses}, "", "earlier traffic peers emulation features balancer probes"},
+		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "earlier processes etcd traffic peers emulation features balancer probes restarts"},
+		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "earlier processes etcd traffic peers emulation features balancer probes"},
+		{"discovery", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic peers emulation features balancer probes"},
+		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic peers emulation features balancer probes"},
+		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "earlier processes etcd traffic peers emulation features balancer probes restarts"},
+		{"discovery-backends", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic peers emulation features balancer probes"},
+		{"gates", append(slices.Clone(everyHook), address), "2 upgrade", "earlier processes etcd traffic peers emulation features balancer probes"},
 	} {
 		t.Run(tc.name+" "+fmt.Sprint(tc.gives), func(t *testing.T) {
 			s, c := shipped(t, tc.name), foreignCluster{gives: tc.gives}

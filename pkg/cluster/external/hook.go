@@ -53,6 +53,11 @@ func (c *external) Lacks(means cluster.Means) string {
 			return "the topology names no spec.external.address by which its API servers reach this machine"
 		}
 		return ""
+	case cluster.MeansPeerDiscovery:
+		if !c.spec.PeerDiscovery {
+			return "the topology does not say that API servers tell of what their peers host (spec.external.peerDiscovery)"
+		}
+		return ""
 	case cluster.MeansPolicies:
 		if !c.allowed {
 			return "policies that deny writes are not made in an external cluster without --allow-disruption"

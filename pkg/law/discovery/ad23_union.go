@@ -17,7 +17,7 @@ import (
 // at a member is judged when all members have been as they are for so long that they must
 // know each other.
 var ad23 = law.Written[*Facts]{
-	Row: law.Row{ID: "AD-23", Sources: peers, Needs: append(each("quiet"), anyOf("united", "reached", "local")...)},
+	Row: law.Row{ID: "AD-23", Also: []string{history.LackPeers}, Sources: peers, Needs: append(each("quiet"), anyOf("united", "reached", "local")...)},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		long := int64(b.Of("peersShow"))
 		known := fact.And(fact.Each(f.all(), func(m *member) fact.Signal {

@@ -11,7 +11,7 @@ import (
 // ad24: what only a member hosted that has left goes from the documents of all others
 // within a bound (KEP-4020).
 var ad24 = law.Together[*Facts]{
-	Row: law.Row{ID: "AD-24", Sources: peers, Needs: anyOf("went")},
+	Row: law.Row{ID: "AD-24", Also: []string{history.LackPeers}, Sources: peers, Needs: anyOf("went")},
 	Parts: []law.Law[*Facts]{
 		dutyLaw(law.Row{ID: "AD-24"}, "peersLeave", (*member).serving, func(f *Facts) []duty { return fact.Each(f.departures(), departure.duty) }),
 		law.Written[*Facts]{Row: law.Row{ID: "AD-24"}, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
