@@ -74,6 +74,8 @@ func (h *History) ByHarness(group, resource, name string, change Stamp, deleted 
 		case sent.Earliest > at.Latest, took == Yes && sent.Latest < at.Earliest:
 		case took == Yes:
 			return Yes
+		case at.Earliest > sent.Latest+int64(requestDelay) && !h.Stalled(sent.Earliest, at.Latest):
+			// Whatever became of it, that was long before.
 		default:
 			by = Unknown
 		}

@@ -103,9 +103,9 @@ func TestAStorageVersionThatGoesAborts(t *testing.T) {
 			}
 			return nil
 		}
-		w.ask("m")
 		defer w.start(Options{})()
 		w.until("the state is written down", func() bool { return len(w.records(migration.StateRecord)) > 0 })
+		w.ask("m")
 		if got := w.ended("m"); got.Type != string(storagemigrationv1.MigrationFailed) || got.Reason != migration.ReasonAgreementLost {
 			t.Errorf("ended with %+v", got)
 		}

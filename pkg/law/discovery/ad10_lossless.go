@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -24,17 +25,18 @@ var ad10 = law.Each[*Facts, *row]{
 		case r.remote && (r.listed.Freshness == history.FreshnessStale || r.member.facts.behind(r.group, r.from, r.to)):
 			return e.Excused("what an aggregated server says may be out of date where it is marked so, or soon after it misbehaved")
 		}
-		if lost := lostFrom(r.document.listing.resources(r.groupVersion), r.endpoint.listing.resources(r.groupVersion)); lost != "" {
+		if lost := lostFrom(r.document.listing.resources(r.groupVersion), r.endpoint.listing.resources(r.groupVersion), r.byPeers == fact.No); lost != "" {
 			return e.Broken("%s tells of %s at %s otherwise than in the aggregated document: %s", r.member.name, r.groupVersion, r.endpoint.Path, lost).Shown(r.endpoint.seq, r.document.seq)
 		}
 		return e.Met(tag)
 	},
 }
 
-// lostFrom says what of the resources told is missing or another; empty if nothing is.
-func lostFrom(aggregated, told []history.ListedResource) string {
+// lostFrom says what of the resources told is missing or another; empty if nothing is. Where the
+// document has something from peers, they may add to a resource.
+func lostFrom(aggregated, told []history.ListedResource, alone bool) string {
 	for i := range told {
-		if lost := lostFromUnion(find(aggregated, told[i].Name), &told[i], true); lost != "" {
+		if lost := lostFromUnion(find(aggregated, told[i].Name), &told[i], alone); lost != "" {
 			return lost
 		}
 	}

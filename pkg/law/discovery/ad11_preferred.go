@@ -1,6 +1,10 @@
 package discovery
 
 import (
+	"slices"
+
+	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
@@ -19,8 +23,12 @@ var ad11 = law.Written[*Facts]{
 			}
 			for _, group := range document.listing.Groups {
 				want, known := preferred[group.Name]
-				// A foreign version may come or go between the two documents.
-				if len(group.Versions) < 2 || !known || s.member.isForeign(groupVersion{group: group.Name}, s.from) {
+				// A foreign version may come or go between the two documents, and one that only
+				// peers host is in the aggregated one alone.
+				fromPeers := slices.ContainsFunc(group.Versions, func(v history.ListedVersion) bool {
+					return s.byPeers(document, groupVersion{group.Name, v.Version}) != fact.No
+				})
+				if len(group.Versions) < 2 || !known || fromPeers || s.member.isForeign(groupVersion{group: group.Name}, s.from) {
 					continue
 				}
 				e := document.entry(group.Name)

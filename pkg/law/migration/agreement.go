@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // Agreement is what the API servers agree on to store a resource in: by their entries in
@@ -146,13 +147,23 @@ func (m *Migration) lost() (loss, bool) {
 	return loss{}, false
 }
 
-// held is whether the servers were in agreement from its start to its end, or to now.
+// held is whether the servers were in agreement from its start to its end, or to now. What it does
+// long after they were in agreement again is not for the want of it: it has to end soon (SVM-21).
 func (m *Migration) held() bool {
 	if t := m.target(); t.Version == "" && !m.failedBeforeStart() {
 		now := m.agreement(m.Of, m.end().Revision-1).Is
 		return t.Untold && now.Version == "" && !now.disputed()
 	}
-	return len(m.losses()) == 0
+	all := m.losses()
+	if len(all) == 0 {
+		return true
+	}
+	back := all[len(all)-1].back
+	if !was(back) {
+		return false
+	}
+	least, _ := m.When(back).Until(m.over())
+	return least > requirement.MustBound("SVM-21", "endsWithin")+statusWrites()
 }
 
 // finished is the version that objects are to be in when it has succeeded; empty if the

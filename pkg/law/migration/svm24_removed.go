@@ -22,11 +22,15 @@ var svm24 = together{
 	Parts: parts{writesNoMore, each[*Migration]{Over: deletedRunning, End: (*Migration).leavesTheRest}, freesTheQueue, unmarks},
 }
 
+// deletedOpen are those that were deleted before they ended, whether or not they had said that they
+// run: a controller may have been about to.
+var deletedOpen = those(func(m *Migration) bool { return was(m.Gone) && !was(m.Ended) })
+
 var deletedRunning = those(func(m *Migration) bool { return was(m.Started) && was(m.Gone) && !was(m.Ended) })
 
 // writesNoMore judges what is rewritten after the deletion and before the next one begins.
 var writesNoMore = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
-	for _, m := range deletedRunning(f) {
+	for _, m := range deletedOpen(f) {
 		for t := range f.touches(m.Of) {
 			if t.During == nil && t.rewrites() && t.Revision > m.Gone.Revision && t.Revision < m.nextBegan() {
 				l.Add(t.tooLate(f.When(m.Gone), bounds.Of("stopsWithin"), "migration "+m.Name+" was deleted"))

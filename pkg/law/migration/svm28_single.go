@@ -15,23 +15,38 @@ const kindSeveral = "several"
 var svm28 = written{
 	Row: law.Row{ID: "SVM-28", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Kinds: []string{kindSeveral}, Needs: needs("waited")},
 	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		for _, m := range those(func(m *Migration) bool { return was(m.Started) && !m.Found && m.saysRunning(m.Started.Revision) })(f) {
-			for _, o := range those(func(o *Migration) bool { return o.Of != m.Of })(f) {
-				l.Add(m.beginsBeside(o))
+		for _, m := range f.Migrations {
+			for _, at := range m.runs() {
+				for _, o := range those(func(o *Migration) bool { return o.Of != m.Of })(f) {
+					l.Add(m.runsBeside(o, at))
+				}
 			}
 		}
 	},
 }
 
-// beginsBeside judges the start of a migration against one of another resource: none if
+// runs are when it began to run: once, and again each time that it had given way.
+func (m *Migration) runs() (out []fact.Stamp) {
+	before := m.Found // what was there before the history began to run before that
+	for _, r := range m.Reports {
+		now := isTrue(r.Migration, history.MigrationRunning)
+		if now && !before {
+			out = append(out, r.Stamp)
+		}
+		before = now
+	}
+	return out
+}
+
+// runsBeside judges that a migration began to run against one of another resource: none if
 // that had nothing to do with it.
-func (m *Migration) beginsBeside(o *Migration) law.Entry {
-	e := law.Of(m.Name, m.When(m.Started))
+func (m *Migration) runsBeside(o *Migration, at fact.Stamp) law.Entry {
+	e := law.Of(m.Name, m.When(at))
 	switch {
-	case o.lived(m.Started.Revision) && o.saysRunning(m.Started.Revision):
-		return e.Broken("migration %s of %s began to run at revision %d, while %s of %s ran", m.Name, m.Of, m.Started.Revision, o.Name, o.Of).
-			Shown(o.Started.Seq, m.Started.Seq).As(kindSeveral, m.releaseAt(m.Started.Revision, m.Started.At))
-	case was(o.Ended) && o.ran(m.Created.Revision) && o.Ended.Revision < m.Started.Revision && !m.agreement(m.Of, m.Created.Revision).Is.disputed():
+	case o.lived(at.Revision) && o.saysRunning(at.Revision):
+		return e.Broken("migration %s of %s began to run at revision %d, while %s of %s ran", m.Name, m.Of, at.Revision, o.Name, o.Of).
+			Shown(o.Started.Seq, at.Seq).As(kindSeveral, m.releaseAt(at.Revision, at.At))
+	case at == m.Started && was(o.Ended) && o.ran(m.Created.Revision) && o.Ended.Revision < m.Started.Revision && !m.agreement(m.Of, m.Created.Revision).Is.disputed():
 		return e.Met("waited")
 	}
 	return law.Entry{}

@@ -67,10 +67,20 @@ func (f *Facts) due() (out []*due) {
 }
 
 // migrations are those of the resource that had not ended, or were created later, with the
-// one in front that came first.
+// one in front that came first. One that had begun with another version counts if it comes to
+// a success in this one.
 func (d *due) migrations() []*Migration {
 	return fact.Where(d.Migrations, func(m *Migration) bool {
-		return m.Of == d.of && (m.Created.Revision > d.agreed.Revision || m.lived(d.agreed.Revision))
+		switch {
+		case m.Of != d.of:
+			return false
+		case m.Created.Revision > d.agreed.Revision:
+			return true
+		case !m.lived(d.agreed.Revision):
+			return false
+		}
+		began := was(m.Started) && m.Started.Revision < d.agreed.Revision
+		return !began || m.target().Version == d.agreed.Is.Version || m.Succeeded() && m.finished() == d.agreed.Is.Version
 	})
 }
 

@@ -1,0 +1,97 @@
+package migration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// A migration to the version before does not stand for that to the next one, unless it comes to a
+// success in it.
+func TestSVM30_AnOlderMigrationIsOfAnotherVersion(t *testing.T) {
+	for end, want := range map[string]law.Verdict{nowFailed: law.Fail, nowSucceeded: law.Inconclusive} {
+		b := newHistory().joins("a", 1).announces(things, 3, "a="+v1)
+		b.header.Topology = &history.Topology{Settings: map[string]string{automaticSetting: "true"}}
+		b.hosts("a", 3).manages("a", 4).waits(20*time.Second).stores("x", v1, "m", 5, 5, 1).stores("y", v1, "n", 6, 6, 2)
+		b.waits(time.Second).announces(things, 7, "a="+v2).waits(time.Second)
+		b.migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).waits(time.Second).stores("x", v2, "m", 5, 14, 0)
+		b.waits(time.Second).announces(things, 15, "a=g.io/v3").waits(5*time.Second).migrates("m", 10, 20, 11, end).waits(2 * time.Hour)
+		if r := b.judge(t, "SVM-30")[0]; r.Verdict != want {
+			t.Errorf("after the one before has ended as %s it is %s: %v", end, r.Verdict, r.Obligations)
+		}
+	}
+}
+
+// A migration that gave way takes its turn when it runs again, too.
+func TestSVM28_RunsAgainBesideAnother(t *testing.T) {
+	for _, beside := range []bool{true, false} {
+		other := Resource{"custom.io", "soundings"}
+		b := newHistory().joins("a", 1).announces(things, 3, "a="+v2).announces("custom.io.soundings", 4, "a=custom.io/v2")
+		b.stores("x", v1, "m", 5, 5, 1).manages("a", 8).waits(20 * time.Second)
+		b.migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).after(time.Second)
+		b.migrates("n", 13, 13, 0).of(other).after(time.Minute)
+		b.migrates("m", 10, 14, 11) // it gives way
+		b.migrates("n", 13, 15, 14, nowRuns).of(other).after(time.Second)
+		if !beside {
+			b.migrates("n", 13, 16, 14, nowSucceeded).of(other).after(time.Second)
+		}
+		b.migrates("m", 10, 17, 11, nowRuns).after(time.Minute).stores("x", v2, "m", 5, 18, 0).migrates("m", 10, 20, 11, nowSucceeded)
+		if r := b.judge(t, "SVM-28")[0]; (r.Verdict == law.Fail) != beside {
+			t.Errorf("where the other one runs, %t: %s %v", beside, r.Verdict, r.Violations)
+		}
+	}
+}
+
+// That the servers did not agree for a moment excuses no failure long after they did again.
+func TestHeld_AMomentWithoutAgreementExcusesNothingLongAfter(t *testing.T) {
+	for _, id := range []requirement.ID{"SVM-09", "SVM-10", "SVM-11", "SVM-13", "SVM-16"} {
+		for pause, want := range map[time.Duration]bool{4 * time.Minute: true, time.Second: false} {
+			b := on(t, id).announces(things, far+3, "a="+v2, "b="+v2)
+			for i := range 20 {
+				b.stores(fmt.Sprint("x", i), v1, "m", int64(far+10+i), int64(far+10+i), int64(i+1))
+			}
+			b.controls("cp1", far+40).after(20*time.Second).migrates("m", far+41, far+41, 0).migrates("m", far+41, far+42, far+41, nowRuns)
+			b.after(time.Second).announces(things, far+43, "a="+v2, "b="+v1).after(time.Second).announces(things, far+44, "a="+v2, "b="+v2)
+			for i := range 15 {
+				b.after(pause).stores(fmt.Sprint("x", i), v2, "m", int64(far+10+i), int64(far+50+i), 0)
+			}
+			switch id {
+			case "SVM-09":
+				b.loses("x19", far+69)
+			case "SVM-10":
+				b.errs("x15", 503)
+			case "SVM-11":
+				b.manager("cp1", history.ProcessExited).controls("cp2", far+69).after(time.Second)
+			case "SVM-13":
+				b.exits("cp2", 1).starts("cp2", 50).after(time.Second)
+			}
+			b.after(time.Second).migrates("m", far+41, far+70, far+41, nowFailed)
+			if r := b.judge(t, id)[0]; (r.Verdict == law.Fail) != want {
+				t.Errorf("%s, %s between two rewrites: %s %v", id, pause, r.Verdict, r.Violations)
+			}
+		}
+	}
+}
+
+// A migration that is deleted before it says that it runs stops as any other does.
+func TestSVM24_DeletedBeforeItRuns(t *testing.T) {
+	for late, want := range map[bool]law.Verdict{true: law.Fail, false: law.Pass} {
+		b := on(t, "SVM-24").announces(things, far+3, "a="+v2, "b="+v2)
+		for i := range 5 {
+			b.stores(fmt.Sprint("x", i), v1, "m", int64(far+10+i), int64(far+10+i), int64(i+1))
+		}
+		b.controls("cp1", far+20).after(20*time.Second).migrates("m", far+30, far+30, 0).after(2*time.Second).drops("m", far+31)
+		if late {
+			for i := range 5 {
+				b.after(time.Minute).stores(fmt.Sprint("x", i), v2, "m", int64(far+10+i), int64(far+40+i), 0)
+			}
+		}
+		if r := b.after(time.Minute).judge(t, "SVM-24")[0]; r.Verdict != want {
+			t.Errorf("with rewrites after it, %t: %s %v", late, r.Verdict, r.Violations)
+		}
+	}
+}
