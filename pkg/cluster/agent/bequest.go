@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -41,18 +41,18 @@ type APIServer struct {
 // carryOut has the first API server that does delete the owner. What the agent has done to
 // the node is taken back before, but a control plane may need a while to recover.
 func (b *Bequest) carryOut(ctx context.Context, log *slog.Logger, deleteBy func(context.Context, APIServer) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, bequestBound, fmt.Errorf("no API server did within %s", bequestBound))
-	defer cancel()
-	for refusals := 0; ; {
-		var problems []error
+	refusals := 0
+	var problems []error
+	err := wait.PollUntilContextTimeout(ctx, bequestRetry, bequestBound, true, func(ctx context.Context) (bool, error) {
+		problems = nil
 		refused := true
 		for _, server := range b.Servers {
 			err := deleteBy(ctx, server)
-			refused = refused && apierrors.IsForbidden(err)
 			if err == nil {
 				log.Info("the agent has removed what the run has made in the cluster", "owner", b.Owner)
-				return nil
+				return true, nil
 			}
+			refused = refused && (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err))
 			problems = append(problems, err)
 		}
 		if refusals++; !refused {
@@ -60,16 +60,13 @@ func (b *Bequest) carryOut(ctx context.Context, log *slog.Logger, deleteBy func(
 		}
 		if refusals == bequestRefusals {
 			log.Info("another agent has removed what the run has made in the cluster", "owner", b.Owner)
-			return nil
 		}
-		timer := time.NewTimer(bequestRetry)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("remove the ClusterRole %s, and with it what the run has made: %w", b.Owner, errors.Join(append(problems, context.Cause(ctx))...))
-		}
+		return refusals == bequestRefusals, nil
+	})
+	if err != nil {
+		return fmt.Errorf("remove the ClusterRole %s, and with it what the run has made: %w", b.Owner, errors.Join(append(problems, err)...))
 	}
+	return nil
 }
 
 func (b *Bequest) deleteBy(ctx context.Context, server APIServer) error {
@@ -83,9 +80,8 @@ func (b *Bequest) deleteBy(ctx context.Context, server APIServer) error {
 		Preconditions: &metav1.Preconditions{UID: &b.UID}, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 	})
 	switch {
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err), apierrors.IsUnauthorized(err):
-		// It has gone, or another one has its name; the ServiceAccount of the token goes with it.
-		return nil
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return nil // it has gone, or another one has its name
 	case err != nil:
 		return fmt.Errorf("%s: %w", server.URL, err)
 	}

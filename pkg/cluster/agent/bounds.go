@@ -62,7 +62,7 @@ const (
 	undoBound = 20 * time.Second
 	// bequestBound is how long the removal of what a run has made may take to be asked for after
 	// that, tried again every bequestRetry; a request may take bequestAttempt. The right to it
-	// goes with what it removes, but an API server that starts may refuse everything for a while:
+	// and the account go with what it removes, but an API server that starts may refuse everything for a while:
 	// only when all have refused bequestRefusals times in a row it is taken to be done.
 	bequestBound    = 40 * time.Second
 	bequestRetry    = time.Second

@@ -132,11 +132,11 @@ func (u *Units) told(event Event) {
 	process := cluster.Process{PID: event.PID, StartTime: event.StartTime}
 	switch {
 	case event.Gone && one.now != nil && one.now.process == process:
-		u.goneSince(event.Component, one, event.late())
+		u.gone(event.Component, one, event.late())
 	case !event.Gone && !u.seen[process]:
 		if one.now != nil {
 			// Its end has not been told yet, and there is never more than one.
-			u.gone(event.Component, one)
+			u.gone(event.Component, one, 0)
 		}
 		u.seen[process] = true
 		if one.once {
@@ -149,10 +149,8 @@ func (u *Units) told(event Event) {
 	}
 }
 
-// gone notes the end of a component's process; the lock is held.
-func (u *Units) gone(component cluster.Component, one *unit) { u.goneSince(component, one, 0) }
-
-func (u *Units) goneSince(component cluster.Component, one *unit, ago time.Duration) {
+// gone notes the end of a component's process, so long ago if that is told late; the lock is held.
+func (u *Units) gone(component cluster.Component, one *unit, ago time.Duration) {
 	ended := one.now
 	one.now = nil
 	one.exits++
@@ -194,7 +192,7 @@ func (u *Units) PowerLost() {
 	u.powerCuts++
 	for component, one := range u.of {
 		if one.now != nil {
-			u.gone(component, one)
+			u.gone(component, one, 0)
 		}
 	}
 }

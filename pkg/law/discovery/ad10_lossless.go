@@ -25,7 +25,12 @@ var ad10 = law.Each[*Facts, *row]{
 		case r.remote && (r.listed.Freshness == history.FreshnessStale || r.member.facts.behind(r.group, r.from, r.to)):
 			return e.Excused("what an aggregated server says may be out of date where it is marked so, or soon after it misbehaved")
 		}
-		if lost := lostFrom(r.document.listing.resources(r.groupVersion), r.endpoint.listing.resources(r.groupVersion), r.byPeers == fact.No); lost != "" {
+		aggregated, told := r.document.listing.resources(r.groupVersion), r.endpoint.listing.resources(r.groupVersion)
+		lost := lostFrom(aggregated, told, r.byPeers != fact.Yes)
+		if lost != "" && r.byPeers == fact.Unknown && lostFrom(aggregated, told, false) == "" {
+			return e.Excused("it is not known what a peer hosts")
+		}
+		if lost != "" {
 			return e.Broken("%s tells of %s at %s otherwise than in the aggregated document: %s", r.member.name, r.groupVersion, r.endpoint.Path, lost).Shown(r.endpoint.seq, r.document.seq)
 		}
 		return e.Met(tag)

@@ -95,3 +95,14 @@ func TestSVM24_DeletedBeforeItRuns(t *testing.T) {
 		}
 	}
 }
+
+// What a migration that was deleted a moment ago still rewrites is not of one deleted long before.
+func TestSVM24_AWriteIsOfTheMigrationThatWasDeletedLast(t *testing.T) {
+	b := on(t, "SVM-24").announces(things, far+3, "a="+v2, "b="+v2).stores("x", v1, "m", far+10, far+10, 1)
+	b.controls("cp1", far+20).after(20*time.Second).migrates("m", far+30, far+30, 0).after(2*time.Second).drops("m", far+31)
+	b.after(time.Hour).migrates("n", far+32, far+32, 0).after(2*time.Second).drops("n", far+33)
+	b.after(time.Second).stores("x", v2, "m", far+10, far+40, 0).after(time.Minute)
+	if r := b.judge(t, "SVM-24")[0]; r.Verdict != law.Pass {
+		t.Errorf("%s %v", r.Verdict, r.Violations)
+	}
+}

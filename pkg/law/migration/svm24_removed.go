@@ -32,7 +32,11 @@ var deletedRunning = those(func(m *Migration) bool { return was(m.Started) && wa
 var writesNoMore = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 	for _, m := range deletedOpen(f) {
 		for t := range f.touches(m.Of) {
-			if t.During == nil && t.rewrites() && t.Revision > m.Gone.Revision && t.Revision < m.nextBegan() {
+			// It may as well be of one that was deleted later.
+			later := slices.ContainsFunc(deletedOpen(f), func(o *Migration) bool {
+				return o.Of == m.Of && o.Gone.Revision > m.Gone.Revision && o.Gone.Revision < t.Revision
+			})
+			if t.During == nil && t.rewrites() && t.Revision > m.Gone.Revision && t.Revision < m.nextBegan() && !later {
 				l.Add(t.tooLate(f.When(m.Gone), bounds.Of("stopsWithin"), "migration "+m.Name+" was deleted"))
 			}
 		}
