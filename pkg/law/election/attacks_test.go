@@ -83,7 +83,7 @@ func TestCLE02_ACandidateThatNeverRenewsIsNotMadeUpForByAnotherOne(t *testing.T)
 // A coordinator that goes on pinging a dead candidate does not keep it.
 func TestCLE16_PingsOfADeadCandidateDoNotRestartTheClock(t *testing.T) {
 	const dead = "evenkeel-rowers-a"
-	b := newElection().declare(dead, probeLease, "1.2.0")
+	b := controlPlane().declare(dead, probeLease, "1.2.0")
 	for range 3 {
 		b.wait(25*time.Minute).ping(dead, probeLease, "1.2.0", 0)
 	}

@@ -130,7 +130,7 @@ func brackets() []bracket {
 			return b.wait(took-2*(took/3)).mark(managersLease, "a_1", "b_1")
 		}},
 		{id: "CLE-16", bound: "deadCandidateGoes", build: func(took time.Duration) *electionBuilder {
-			return newElection().declare("evenkeel-rowers-a", probeLease, "1.2.0").wait(took).deleteCandidate("evenkeel-rowers-a")
+			return controlPlane().declare("evenkeel-rowers-a", probeLease, "1.2.0").wait(took).deleteCandidate("evenkeel-rowers-a")
 		}},
 		{id: "CLE-16", bound: "candidateValidity", of: "KEP-4355", exact: true, build: func(took time.Duration) *electionBuilder {
 			b := newElection()

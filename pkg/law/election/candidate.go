@@ -202,15 +202,18 @@ func (k *Candidate) silent() fact.Signal {
 	return fact.Or(fact.And(maybe, fact.Constant(fact.Unknown)), fact.Or(fact.Each(fact.Where(owes.Spans(fact.Yes), long), during)...))
 }
 
-// someEligible is while any candidate of a Lease is eligible.
+// someEligible is while any candidate of a Lease is eligible, and etcd can write.
 func (l *Lease) someEligible() fact.Signal {
-	return cached(l.Facts, "eligible", l, func() fact.Signal { return fact.Or(fact.Each(l.candidates, (*Candidate).Eligible)...) })
+	return cached(l.Facts, "eligible", l, func() fact.Signal {
+		return fact.And(l.writable(), fact.Or(fact.Each(l.candidates, (*Candidate).Eligible)...))
+	})
 }
 
-// coordinating is while the coordinators' Lease is held by an API server that is up.
+// coordinating is while the coordinators' Lease is held by an API server that is up, and etcd
+// can write.
 func (f *Facts) coordinating() fact.Signal {
 	return cached(f, "coordinating", nil, func() fact.Signal {
-		return fact.Or(fact.Each(tenures((*Lease).isCoordinators)(f), func(t *Tenure) fact.Signal { return fact.And(t.held(), f.up(t.Member)) })...)
+		return fact.And(f.writable(), fact.Or(fact.Each(tenures((*Lease).isCoordinators)(f), func(t *Tenure) fact.Signal { return fact.And(t.held(), f.up(t.Member)) })...))
 	})
 }
 

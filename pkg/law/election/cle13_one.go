@@ -33,13 +33,19 @@ func (l *Lease) leftByCoordinators() []fact.Moment {
 	return append(l.leaderEnds(), l.Rises(fact.Not(l.Led()))...)
 }
 
-// coordinable is while nothing stands in the way of a coordinator: a server that has
-// coordination is healthy, etcd can write, and the harness neither keeps requests about the
-// Lease from passing nor has the Lease.
+// canCoordinate is while a server that has coordination is healthy, and etcd can write.
+func (f *Facts) canCoordinate() fact.Signal {
+	return cached(f, "can coordinate", nil, func() fact.Signal {
+		return fact.And(f.writable(), f.AnyMember(func(member string) fact.Signal {
+			return fact.And(f.Healthy(member), f.coordinates(member))
+		}))
+	})
+}
+
+// coordinable is while nothing stands in the way of a coordinator: a server can coordinate, and
+// the harness neither keeps requests about the Lease from passing nor has the Lease.
 func (l *Lease) coordinable() fact.Signal {
-	return fact.And(l.EtcdQuorum(), l.AnyMember(func(member string) fact.Signal {
-		return fact.And(l.Healthy(member), l.coordinates(member))
-	}), fact.Not(fact.Or(l.faulty(), l.heldBy(func(t *Tenure) bool { return byForce(t.Holder) }))))
+	return fact.And(l.canCoordinate(), fact.Not(fact.Or(l.faulty(), l.heldBy(func(t *Tenure) bool { return byForce(t.Holder) }))))
 }
 
 // takesOver counts coordinators that took over from another one, for whatever reason.

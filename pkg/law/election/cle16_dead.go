@@ -22,6 +22,8 @@ var cle16 = law.Together[*Facts]{
 			}),
 			Begin:   law.Once(func(k *Candidate) fact.Moment { return k.when(k.lastRenewal()) }),
 			BoundOf: (*Candidate).removal,
+			// Any server that has coordination removes them, whichever coordinates.
+			Running: (*Candidate).canCoordinate,
 			Done: func(k *Candidate) []fact.Moment {
 				if gone := k.Gone(); gone != nil {
 					return []fact.Moment{*gone}

@@ -145,8 +145,13 @@ func (f *Facts) up(member string) fact.Signal {
 	return fact.And(f.Alive(member, history.ComponentAPIServer), fact.Not(f.FaultAt(member)))
 }
 
-// able is while a process runs, and nothing stands in the way at its member.
-func (f *Facts) able(p *fact.Process) fact.Signal { return fact.And(p.Running(), f.Healthy(p.Member)) }
+// able is while a process runs, nothing stands in the way at its member, and etcd can write.
+func (f *Facts) able(p *fact.Process) fact.Signal {
+	return fact.And(p.Running(), f.Healthy(p.Member), f.writable())
+}
+
+// writable is while etcd can write. An election is nothing but writes.
+func (f *Facts) writable() fact.Signal { return cached(f, "writable", nil, f.EtcdQuorum) }
 
 // mute is while the API server of a member answers no question about its readiness.
 func (f *Facts) mute(member string) fact.Signal {
