@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -62,7 +63,8 @@ type succession struct {
 	by, byBefore *Tenure
 }
 
-// successions of all Leases: each action of one that is not the last to have acted.
+// successions of all Leases: each action of one that is not the last to have acted, or that has
+// lost the Lease before.
 func (f *Facts) successions() []*succession {
 	return cached(f, "successions", nil, func() []*succession {
 		var out []*succession
@@ -82,7 +84,7 @@ func (l *Lease) successions() []*succession {
 			last, lastBy = nil, nil // a deletion lets every holder go at once
 		}
 		by := l.tenureOf(a.Holder, a.Revision)
-		if by == nil || last != nil && last.Holder != a.Holder {
+		if by == nil || last != nil && last.Holder != a.Holder || by.worksOn(a) != fact.No {
 			out = append(out, &succession{l, a, last, by, lastBy})
 		}
 		if by != nil && (lastBy == nil || by.Taken.Revision >= lastBy.Taken.Revision) {
@@ -95,6 +97,15 @@ func (l *Lease) successions() []*succession {
 // follows is whether the leader took over from another one that had acted.
 func (s *succession) follows() bool {
 	return s.by != nil && s.before != nil && s.by.Taken.Revision >= s.byBefore.Taken.Revision
+}
+
+// worksOn is whether the holder acted after it had lost the Lease, for whatever reason, and so
+// long after that it had not sent that before.
+func (t *Tenure) worksOn(a *Action) fact.Truth {
+	if t.Lost == nil || t.Lost.Revision > a.Revision {
+		return fact.No
+	}
+	return within(t.Lost.When(), t.When(a.Stamp), bound("CLE-12", "inFlight")).Not()
 }
 
 // outlived is whether the leader before was alive and could not renew when another one
@@ -119,29 +130,44 @@ func actsAlone(row law.Row, describe func(*succession, law.Entry) law.Entry) law
 			return e.Unclear("%s acted as the leader of %s and has never had the Lease, and whether another one had it is not certain", s.now.Holder, s.Key)
 		case s.by == nil:
 			return e.Broken("%s acted as the leader of %s, and has never had the Lease, which another one held", s.now.Holder, s.Key).Shown(s.now.Seq)
-		case s.before == nil || s.follows():
-			return describe(s, e).Met()
+		case s.before != nil && !s.follows():
+			return s.unlessUnnoticed(e, e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before",
+				s.now.Holder, s.Key, s.how(s.now, s.by), s.before.Holder, s.how(s.before, s.byBefore)).Shown(s.before.Seq, s.now.Seq))
 		}
-		switch s.mayNotNotice(func(who string) bool { return who == s.now.Holder }, s.now.Revision, at) {
+		switch s.by.worksOn(s.now) {
 		case fact.Yes:
-			return e.Excused("the harness had taken its Lease a moment before")
+			after := time.Duration(at.Latest - s.by.Lost.When().Latest).Round(100 * time.Millisecond)
+			return s.unlessUnnoticed(e, e.Broken("%s acted as the leader of %s%s %s after it had lost the Lease",
+				s.now.Holder, s.Key, s.how(s.now, s.by), after).Shown(s.by.Lost.Seq, s.now.Seq))
 		case fact.Unknown:
-			return e.Unclear("whether %s had had the time to notice that the harness took %s is not certain", s.now.Holder, s.Key)
+			return e.Unclear("whether %s had sent what it did as the leader of %s before it lost the Lease is not certain", s.now.Holder, s.Key).Shown(s.now.Seq)
 		case fact.No:
 		}
-		if lost := s.by.Lost; lost != nil {
-			switch s.by.heldUp(lost.When(), s.now) {
-			case fact.Yes:
-				return e.Excused("an API server that stood still passed it on, and the leader had sent it before it lost the Lease")
-			case fact.Unknown:
-				return e.Unclear("the API server of %s stood still when it lost %s, and may have held the action since", s.now.Holder, s.Key).Shown(s.now.Seq)
-			case fact.No:
-			}
-		}
-		now, before := s.how(s.now, s.by), s.how(s.before, s.byBefore)
-		return e.Broken("%s acted as the leader of %s%s, and %s, which took the Lease later%s, had acted before", s.now.Holder, s.Key, now, s.before.Holder, before).
-			Shown(s.before.Seq, s.now.Seq).Unless(s.Evidence(at.Latest + int64(notion("requestsEndWithin"))))
+		return describe(s, e).Met()
 	}}
+}
+
+// unlessUnnoticed is a breach, unless the leader cannot have known that it leads no more when it
+// sent what it did.
+func (s *succession) unlessUnnoticed(e, breach law.Entry) law.Entry {
+	at := s.When(s.now.Stamp)
+	switch s.mayNotNotice(func(who string) bool { return who == s.now.Holder }, s.now.Revision, at) {
+	case fact.Yes:
+		return e.Excused("the harness had taken its Lease a moment before")
+	case fact.Unknown:
+		return e.Unclear("whether %s had had the time to notice that the harness took %s is not certain", s.now.Holder, s.Key)
+	case fact.No:
+	}
+	if lost := s.by.Lost; lost != nil {
+		switch s.by.heldUp(lost.When(), s.now) {
+		case fact.Yes:
+			return e.Excused("an API server that stood still passed it on, and the leader had sent it before it lost the Lease")
+		case fact.Unknown:
+			return e.Unclear("the API server of %s stood still when it lost %s, and may have held the action since", s.now.Holder, s.Key).Shown(s.now.Seq)
+		case fact.No:
+		}
+	}
+	return breach.Unless(s.Evidence(at.Latest + int64(notion("requestsEndWithin"))))
 }
 
 // how is in words in which term a leader acted, where that is known, and whether it got the

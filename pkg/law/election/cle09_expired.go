@@ -15,10 +15,10 @@ var cle09 = law.Each[*Facts, *Change]{
 	End: func(c *Change, _ law.Bounds) law.Entry {
 		e, before := c.Entry(), holder(c.Before)
 		switch {
-		case !c.Deleted() && (!c.Taken() || c.last == "" || c.last == c.Now.Holder || c.deletedSince), c.Deleted() && (before == "" || byForce(before)):
+		case !c.Deleted() && (!c.Taken() || c.last == "" || c.last == c.Now.Holder || c.deletedSince), c.Deleted() && byForce(before):
 			return law.Entry{}
 		case c.early() == fact.Unknown:
-			return e.Unclear("whether %s lost %s before it expired is not certain", before, c.Key)
+			return e.Unclear("whether %s lost %s before it expired is not certain", c.last, c.Key)
 		case c.Deleted() && c.early() == fact.Yes:
 			return e.Broken("%s was deleted, which the harness had not asked for, %s", c.Key, c.earlyBy())
 		case c.Deleted():

@@ -197,21 +197,52 @@ func (c *Change) ByCoordinator() bool {
 	return !c.Deleted() && c.Now.Strategy != "" && !c.ByHarness() && (!c.tells || c.Now.Coordinator != "")
 }
 
+// renews is whether the change says that the Lease was renewed, or its holder is another one.
+func (c *Change) renews() bool {
+	return c.Before == nil || !c.Now.Renewed.Equal(c.Before.Renewed) || c.Taken()
+}
+
+// claim is the last change before by which the Lease had a holder for some time: that holder
+// renewed it, or the harness wrote it. What another one writes into the Lease meanwhile, a
+// shorter time or no holder, takes nothing from the claim. It is nil where the holder gave the
+// Lease up, which renews it for the last time, and where the Lease was deleted.
+func (c *Change) claim() *Change {
+	for p := c.previous; p != nil && !p.Deleted(); p = p.previous {
+		switch byHarness := p.ByHarness() || p.made[p.Revision] != nil; {
+		case p.Released() && (byHarness || p.renews()):
+			return nil
+		case holder(p.Now) != "" && (byHarness || p.renews()):
+			return p
+		}
+	}
+	return nil
+}
+
 // early is whether the holder before lost the Lease before it expired, by the times that the
-// two holders wrote into it. The clocks of the two may be apart.
+// two holders wrote into it. The clocks of the two may be apart, and one that is ahead has no
+// Lease expire: what is written was made by then. Who took the holder out of the Lease without
+// a renewal does not show: it may have been the holder.
 func (c *Change) early() fact.Truth {
-	if holder(c.Before) == "" {
+	claim := c.claim()
+	if claim == nil {
 		return fact.No
 	}
-	expired := c.previous.expires()
+	expired, made := claim.expires(), c.madeAt()
 	expired.Earliest -= int64(notion("clocksApart"))
 	expired.Latest = max(expired.Latest-int64(notion("clocksApart")), expired.Earliest)
-	return c.madeAt().Before(expired)
+	if when := c.When(); made.Latest > when.Latest {
+		made = when
+	}
+	early := made.Before(expired)
+	if holder(c.Before) == "" {
+		return min(early, fact.Unknown)
+	}
+	return early
 }
 
 // earlyBy is in words how long before it expired the Lease was lost.
 func (c *Change) earlyBy() string {
-	return fmt.Sprintf("%s before it expired", time.Duration(c.previous.expires().Latest-c.madeAt().Latest).Round(time.Millisecond))
+	return fmt.Sprintf("%s before it expired", time.Duration(c.claim().expires().Latest-min(c.madeAt().Latest, c.When().Latest)).Round(time.Millisecond))
 }
 
 // expires is when the Lease ends unless it is renewed, by the clock of its holder. A holder

@@ -1,0 +1,53 @@
+package election_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// What another one writes into a Lease takes nothing from the time that its holder has.
+func TestCLE09_CLE08_AClaimIsTheHoldersOwn(t *testing.T) {
+	const s = time.Second
+	told := func(now history.Lease) *electionBuilder {
+		b := controlPlane("1.3.0", "1.2.0").elect(managersLease, "a_1").wait(3*s).renew(managersLease, "a_1")
+		now.Strategy, now.Coordinator, now.Renewed = oldestStrategy, "a_c", b.events[len(b.events)-1].Stored.Lease.Renewed
+		mark := now
+		mark.Holder, mark.Preferred = "a_1", "b_1"
+		return b.wait(s).storeLease(managersLease, mark).wait(s).storeLease(managersLease, now)
+	}
+	shortened := func() *electionBuilder { return told(history.Lease{Holder: "a_1", Preferred: "b_1", Duration: 1}).wait(2 * s) }
+	shortened().elect(managersLease, "b_1").expectBreaches(t, "CLE-09", "before it expired")
+	shortened().elect(managersLease, "b_1").expectBreaches(t, "CLE-08", "before it expired")
+	shortened().waitWithChanges(13*s).elect(managersLease, "b_1").expectBreaches(t, "CLE-09")
+
+	// Whether the holder or a coordinator emptied it does not show.
+	emptied := func() *electionBuilder { return told(history.Lease{}).wait(s) }
+	for _, id := range []requirement.ID{"CLE-08", "CLE-09"} {
+		b := emptied().elect(managersLease, "b_1")
+		if r := b.judge(t, id); r.Verdict != check.Inconclusive || r.Obligations.Unclear != 1 {
+			t.Errorf("%s is %s with %+v, want one that is unclear", id, r.Verdict, r.Obligations)
+		}
+		late := emptied().waitWithChanges(14*s).elect(managersLease, "b_1")
+		if r := late.judge(t, id); r.Obligations.Unclear != 0 {
+			t.Errorf("%s of a Lease that had run out has %+v, want none that is unclear", id, r.Obligations)
+		}
+	}
+	if r := emptied().deleteLease(managersLease).judge(t, "CLE-09"); r.Obligations.Unclear != 1 {
+		t.Errorf("CLE-09 of a Lease that was emptied and deleted has %+v, want one that is unclear", r.Obligations)
+	}
+}
+
+// A clock that is ahead has no Lease of another one expire.
+func TestCLE09_ATakerWhoseClockIsAheadTakesNothingEarly(t *testing.T) {
+	const s = time.Second
+	taken := func(after time.Duration) *electionBuilder {
+		b := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").waitWithChanges(after)
+		return b.storeLease(managersLease, history.Lease{Holder: "b_1", Strategy: oldestStrategy, Coordinator: "a_c", Renewed: b.wall().Add(11 * s)})
+	}
+	taken(9*s).expectBreaches(t, "CLE-09", "before it expired")
+	taken(16*s).expectBreaches(t, "CLE-09")
+}
