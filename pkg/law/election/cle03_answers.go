@@ -7,7 +7,7 @@ import (
 
 // cle03: a healthy candidate answers a ping within the window of an election (KEP-4355,
 // "Coordinated Election Controller"). A ping and its answer carry their own times, so no
-// recorder is between them.
+// recorder is between them; but an answer counts only when it is in etcd.
 var cle03 = law.Deadline[*Facts, *Candidate]{
 	Row: law.Row{ID: "CLE-03", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "answered"}, {Name: "answeredEach", Each: true},
@@ -36,8 +36,23 @@ func (k *Candidate) pings() []fact.Moment {
 	return fact.Where(at, func(m fact.Moment) bool { return able.At(m.Latest) == fact.Yes })
 }
 
-// answers are when the candidate renewed after it was asked, by the time in the renewal.
+// answers are when the candidate renewed after it was asked, by the time in the renewal. One that
+// certainly took longer than that from the one change in etcd to the other came so much later.
 func (k *Candidate) answers() []fact.Moment {
-	answers := fact.Where(k.said[1:], func(s *statement) bool { return s.renewed && s.Answered() })
-	return fact.Each(answers, func(s *statement) fact.Moment { return fact.Exactly(k.Time(s.Renewed), s.Seq) })
+	var out []fact.Moment
+	var ping *statement
+	for _, s := range k.said {
+		switch {
+		case s.asked:
+			ping = s
+		case s.renewed && s.Answered():
+			at := k.Time(s.Renewed)
+			if ping != nil {
+				took, _ := k.when(ping).Until(k.when(s))
+				at = max(at, k.Time(ping.Pinged)+int64(took))
+			}
+			out = append(out, fact.Exactly(at, s.Seq))
+		}
+	}
+	return out
 }
