@@ -22,6 +22,10 @@ var cle05 = law.Each[*Facts, *election]{
 			return e.Excused("no candidate stood")
 		case c.who == nil:
 			return e.Broken("%s, and has never been a candidate for it", elected)
+		case c.longGone() == fact.Yes:
+			return e.Broken("%s, and had been deleted for %s", elected, time.Duration(c.When().Earliest-c.who.Gone().Latest).Round(time.Second)).Shown(c.who.Gone().Seq, c.Seq)
+		case c.longGone() == fact.Unknown:
+			return e.Unclear("how long it had been deleted when %s is not certain", elected)
 		case !c.said.Answered():
 			return e.Broken("%s, and had not answered the ping before", elected).Shown(c.said.Seq, c.Seq)
 		case c.renewedBefore(c.who) > notion("answeredWithin"):
@@ -37,4 +41,13 @@ var cle05 = law.Each[*Facts, *election]{
 func (e *election) silentBefore(k *Candidate) bool {
 	said := k.at(e.Revision)
 	return !said.Answered() || e.expired(said, e.At) || fact.Harness(k.Name) && e.renewedBefore(k) > notion("answeredWithin")
+}
+
+// longGone is whether the winner had been deleted when the coordinator began to wait for answers,
+// and the coordinator knew of that.
+func (e *election) longGone() fact.Truth {
+	if !e.gone {
+		return fact.No
+	}
+	return within(*e.who.Gone(), e.When(), notion("electionWaits")+notion("knownAfter")).Not()
 }
