@@ -51,20 +51,21 @@ func (i *instance) locks() []string {
 	return slices.Compact(keys)
 }
 
-// judgeLocks judges the Leases that instances hold without candidates: each is led at
-// some time by instances of all releases that lead any Lease of the component, or is the
-// only one that was held at a time.
+// judgeLocks judges the Leases that instances hold, of which one has no candidates: each is led
+// at some time, or stood for, by instances of all releases that lead any Lease of the component,
+// or is the only one that was held at a time. What has candidates is compared by these, too.
 func judgeLocks(f *Facts, l *law.Ledger, _ law.Bounds) {
 	locks := leases(func(one *Lease) bool {
-		return !one.isCoordinators() && !fact.Harness(one.Key) && len(one.candidates) == 0 && len(one.heldByMembers()) > 0 && !one.outlives()
+		return !one.isCoordinators() && !fact.Harness(one.Key) && len(one.heldByMembers()) > 0 && !one.outlives()
 	})(f)
 	for i, a := range locks {
-		for _, t := range a.heldByMembers() {
+		for _, t := range fact.Where(a.heldByMembers(), func(*Tenure) bool { return len(a.candidates) == 0 }) {
 			l.Add(law.Of(a.Key, t.Taken.When()).By(t.Member).Met())
 		}
 		for _, b := range locks[i+1:] {
 			disjoint := !slices.ContainsFunc(a.releases(), func(r string) bool { return slices.Contains(b.releases(), r) })
-			if a.component() != b.component() || !disjoint || len(a.releases()) == 0 || len(b.releases()) == 0 || fact.And(a.Held(), b.Held()).Spans(fact.Yes) == nil {
+			stood := len(a.candidates) > 0 && len(b.candidates) > 0
+			if stood || a.component() != b.component() || !disjoint || len(a.releases()) == 0 || len(b.releases()) == 0 || fact.And(a.Held(), b.Held()).Spans(fact.Yes) == nil {
 				continue
 			}
 			first, second := a.heldByMembers()[0].Taken, b.heldByMembers()[0].Taken
@@ -88,9 +89,10 @@ func (l *Lease) outlives() bool {
 	})
 }
 
-// releases are those of the processes that held the Lease.
+// releases are those of the processes that held the Lease or stood for it.
 func (l *Lease) releases() []string {
-	var out []string
+	stood := fact.Where(l.candidates, (*Candidate).ofMember)
+	out := fact.Each(stood, func(k *Candidate) string { return k.process().Release })
 	for _, t := range l.heldByMembers() {
 		if p := l.LastProcess(t.Member, l.component(), t.Taken.At); p != nil {
 			out = append(out, p.Release)
