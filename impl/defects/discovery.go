@@ -14,6 +14,7 @@ const (
 	AD09LiteralTags         ID = "AD-09-literal-tags"
 	AD10LosesShortNames     ID = "AD-10-loses-short-names"
 	AD10ListsFirstVersion   ID = "AD-10-lists-first-version"
+	AD10KeepsFirstAnswer    ID = "AD-10-keeps-first-answer"
 	AD11OldestFirst         ID = "AD-11-oldest-first"
 	AD12OrderPerProcess     ID = "AD-12-order-per-process"
 	AD13Ghost               ID = "AD-13-ghost"
@@ -57,6 +58,7 @@ var discoveryCatalog = []Defect{
 	{AD08AlwaysUnchanged, "AD-08", inAPIServer, "any condition is answered with 304"},
 	{AD09LiteralTags, "AD-09", inAPIServer, "a condition matches only if it is the tag to the letter"},
 	{AD10ListsFirstVersion, "AD-10", inAPIServer, "of an aggregated server without aggregated discovery only one version is listed with its resources"},
+	{AD10KeepsFirstAnswer, "AD-10", inAPIServer, "what an aggregated server hosted when it was asked first stays listed, whatever it hosts later"},
 	{AD10LosesShortNames, "AD-10", inAPIServer, "the aggregated document leaves short names out"},
 	{AD11OldestFirst, "AD-11", inAPIServer, "the aggregated document has the preferred version of a group last"},
 	{AD12OrderPerProcess, "AD-12", inAPIServer, "each process begins the document with another group"},

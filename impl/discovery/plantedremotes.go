@@ -73,6 +73,9 @@ func (p *plantedRemotes) adopts(w *worker, failed bool) relister {
 			next = outdated(next) // defect: AD-18-stale-for-ever
 		case !lost && len(a.asked) > 0 && a.asked[0] != version && p.d.Has(defects.AD10ListsFirstVersion):
 			next = fetched(version, answer{}) // defect: AD-10-lists-first-version
+		case !lost && len(before.Resources) > 0 && p.d.Has(defects.AD10KeepsFirstAnswer):
+			next = before
+			next.Freshness = apidiscoveryv2.DiscoveryFreshnessCurrent // defect: AD-10-keeps-first-answer
 		}
 		if lost {
 			p.lost[w] = true

@@ -90,7 +90,7 @@ type Kind string
 
 // The kinds of events. Each has one payload in Event, of the same name. Further kinds stand
 // beside their payloads: KindRead, KindVisibility, KindEtcdHash, KindCustomResourceAnswer,
-// KindStarvation, KindVersionTrial.
+// KindStarvation, KindVersionTrial, KindBackendUpdate.
 const (
 	KindStep               Kind = "step"
 	KindNotReached         Kind = "notReached"
@@ -161,6 +161,8 @@ type Event struct {
 	CustomResourceAnswer *CustomResourceAnswer `json:"customResourceAnswer,omitempty"`
 	// VersionTrial is a start of an API server's program with versions that it must refuse.
 	VersionTrial *VersionTrial `json:"versionTrial,omitempty"`
+	// BackendUpdate is that an aggregated server of the harness hosts something else.
+	BackendUpdate *BackendUpdate `json:"backendUpdate,omitempty"`
 	// ThirdPartyObject is an object that neither the control plane nor the harness made.
 	ThirdPartyObject *ThirdPartyObject `json:"thirdPartyObject,omitempty"`
 	// Starvation is what the machine that the members run on did not give them.

@@ -44,6 +44,8 @@ type aggregated struct {
 	// does is the current misbehavior, and bitten whether a request has met it.
 	does   string
 	bitten bool
+	// grown is whether it hosts one resource more than at first.
+	grown bool
 	// versions are those of its group that are handed on to it, and priority that of their
 	// APIServices.
 	versions []string
@@ -329,6 +331,7 @@ func (r *Runner) setBackendBehavior(ctx context.Context, step *SetBackendBehavio
 	}
 	backend.does, backend.bitten = does, does == ""
 	backend.SpeakUnaggregated(step.Unaggregated)
+	r.growBackend(backend, step.Grown)
 	if does != "" {
 		backend.faults++
 		r.tellBackend(backend, history.PhaseInject, "")
@@ -348,6 +351,18 @@ func (r *Runner) setBackendBehavior(ctx context.Context, step *SetBackendBehavio
 		return nil
 	}
 	return r.wait(ctx, step.For)
+}
+
+// growBackend has a backend host more, or again less, and tells of it if that is a change.
+func (r *Runner) growBackend(backend *aggregated, grown bool) {
+	if backend.grown == grown {
+		return
+	}
+	from := r.History.Now()
+	backend.grown = grown
+	r.History.Record(history.Event{Kind: history.KindBackendUpdate, From: from, BackendUpdate: &history.BackendUpdate{
+		Group: backend.Group(), Resources: backend.Grow(grown),
+	}})
 }
 
 // bite waits for the witness of a backend's misbehavior, if it has none yet: as

@@ -21,6 +21,9 @@ type SetBackendBehavior struct {
 	// Unaggregated is whether the server, whenever it answers correctly from now on, has no
 	// aggregated discovery, as servers that are built on an older library.
 	Unaggregated bool `yaml:"unaggregated,omitempty"`
+	// Grown is whether the server, whenever it answers correctly from now on, hosts one resource
+	// more in each version, as a newer release of it does.
+	Grown bool `yaml:"grown,omitempty"`
 	// For is how long the step waits before the next step is played.
 	For time.Duration `yaml:"for,omitempty"`
 }
@@ -29,6 +32,7 @@ var _ = register("setBackendBehavior", func() Action { return &SetBackendBehavio
 	"name":         registry.Known(namesBackend),
 	"behavior":     registry.OneOf(append(faultybackend.Behaviors(), doesAnswer)...),
 	"unaggregated": registry.Flag(),
+	"grown":        registry.Flag(),
 	"for":          outage,
 }, cluster.ReachesHere)
 

@@ -11,6 +11,7 @@ var (
 	_ = play.Scenario("discovery-foreign.yaml")
 	_ = play.Scenario("discovery-outage.yaml")
 	_ = play.Scenario("discovery-unaggregated.yaml")
+	_ = play.Scenario("discovery-updated.yaml")
 	_ = play.Scenario("discovery-upgrade.yaml")
 	_ = play.Scenario("discovery-forward.yaml")
 	_ = play.Scenario("discovery-peers.yaml")

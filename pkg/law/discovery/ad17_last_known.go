@@ -51,6 +51,9 @@ var ad17 = dutyLaw(law.Row{ID: "AD-17", Takes: []string{history.LackBackends}, S
 // lastCurrent is the last look before the outage that showed what the group-version has; nil
 // if the member did not know it, or may have believed something else since.
 func (s spell) lastCurrent() *answer {
+	if slices.ContainsFunc(s.facts.updating(s.since, s.since), func(u *update) bool { return u.group == s.outage.group }) {
+		return nil
+	}
 	for _, k := range slices.Backward(s.between(s.change.at, s.since-1)) {
 		if k.told() == nil || k.by() == nil {
 			continue

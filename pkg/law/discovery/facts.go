@@ -29,6 +29,7 @@ type Facts struct {
 	// aggregated server behaves.
 	changes []fact.Span
 	outages []*outage
+	updates []*update
 	foreign []*foreignThing
 }
 
@@ -51,16 +52,19 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeDeletion(ev)
 	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend:
 		f.observeBackend(ev)
+	case ev.BackendUpdate != nil:
+		f.observeUpdate(ev)
 	case ev.ThirdPartyObject != nil:
 		f.observeForeign(ev)
 	}
 }
 
 // settled is whether the harness changed nothing between two times, nor so shortly before
-// that it need not show yet, and nothing that it had sent may still be carried out.
+// that it need not show yet, nothing that it had sent may still be carried out, and the members
+// have had the time to learn what aggregated servers host.
 func (f *Facts) settled(from, to int64) bool {
 	return !slices.ContainsFunc(f.changes, func(s fact.Span) bool { return s.Begin <= to && !f.shown(s.End, from) }) &&
-		!slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.changing(to) })
+		!slices.ContainsFunc(f.definitions, func(d *definition) bool { return d.changing(to) }) && len(f.updating(from, to)) == 0
 }
 
 // shown is whether members that are ready must have shown by an instant what was changed at

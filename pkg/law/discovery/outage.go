@@ -83,3 +83,21 @@ func (f *Facts) misbehaves(group string, at int64) *outage {
 func (f *Facts) behind(group string, from, to int64) bool {
 	return slices.ContainsFunc(f.active(from-int64(recoversWithin()), to), func(o *outage) bool { return o.group == group })
 }
+
+// observeUpdate takes in that an aggregated server hosts something else. An API server learns of
+// that when it asks next, as of an end of an outage, so that the change goes on until then.
+func (f *Facts) observeUpdate(ev *history.Event) {
+	f.updates = append(f.updates, &update{ev.BackendUpdate.Group, fact.Span{Begin: ev.From, End: ev.At + int64(recoversWithin())}})
+	f.changes = append(f.changes, fact.Span{Begin: ev.From, End: ev.At})
+}
+
+// update is when API servers may not have learned what an aggregated server of a group hosts now.
+type update struct {
+	group string
+	fact.Span
+}
+
+// updating are the updates that a member may not have learned of at some time between two.
+func (f *Facts) updating(from, to int64) []*update {
+	return fact.Where(f.updates, func(u *update) bool { return u.Begin <= to && from < u.End })
+}

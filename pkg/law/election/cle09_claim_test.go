@@ -19,7 +19,9 @@ func TestCLE09_CLE08_AClaimIsTheHoldersOwn(t *testing.T) {
 		mark.Holder, mark.Preferred = "a_1", "b_1"
 		return b.wait(s).storeLease(managersLease, mark).wait(s).storeLease(managersLease, now)
 	}
-	shortened := func() *electionBuilder { return told(history.Lease{Holder: "a_1", Preferred: "b_1", Duration: 1}).wait(2 * s) }
+	shortened := func() *electionBuilder {
+		return told(history.Lease{Holder: "a_1", Preferred: "b_1", Duration: 1}).wait(2 * s)
+	}
 	shortened().elect(managersLease, "b_1").expectBreaches(t, "CLE-09", "before it expired")
 	shortened().elect(managersLease, "b_1").expectBreaches(t, "CLE-08", "before it expired")
 	shortened().waitWithChanges(13*s).elect(managersLease, "b_1").expectBreaches(t, "CLE-09")

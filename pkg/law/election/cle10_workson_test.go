@@ -14,7 +14,7 @@ func TestCLE10_ALeaderThatGaveItsLeaseUpDoesNotWorkOn(t *testing.T) {
 	const s = time.Second
 	inFlight := requirement.MustBound("CLE-12", "inFlight")
 	led := func() *electionBuilder {
-		return controlPlane("1.3.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(2 * s).
+		return controlPlane("1.3.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(2*s).
 			mark(managersLease, "a_1", "b_1").wait(s).act(managersLease, "a_1")
 	}
 	given := func() *electionBuilder {

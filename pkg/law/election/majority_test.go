@@ -22,7 +22,7 @@ func (b *electionBuilder) cutEtcd(phases ...history.Phase) *electionBuilder {
 func TestElections_AreNotOwedWithoutAMajorityOfEtcd(t *testing.T) {
 	const s = time.Second
 	outage := func(b *electionBuilder, then time.Duration) *electionBuilder {
-		b.waitWithoutEtcd(80*s).etcdDelayed(79*s).cutEtcd(history.PhaseHeal).coordinate(15 * s)
+		b.waitWithoutEtcd(80 * s).etcdDelayed(79 * s).cutEtcd(history.PhaseHeal).coordinate(15 * s)
 		return b.waitWithChanges(then).elect(managersLease, "c_1").wait(3 * s)
 	}
 	outlasted := func(then time.Duration) *electionBuilder {

@@ -58,7 +58,7 @@ func (s *Server) misbehave(behavior string, changed <-chan struct{}, w http.Resp
 func (s *Server) slowBody(changed <-chan struct{}, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", aggregatedType)
 	out := http.NewResponseController(w)
-	for _, b := range []byte(document(s.group)) {
+	for _, b := range []byte(document(s.group, []resource{tides})) {
 		if _, err := w.Write([]byte{b}); err != nil || out.Flush() != nil {
 			return
 		}
@@ -79,21 +79,26 @@ func (s *Server) slowBody(changed <-chan struct{}, w http.ResponseWriter, r *htt
 const aggregatedType = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 // document is the healthy one of a group.
-func document(group string) string {
-	return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[` + groupDocument(group) + `]}`
+// document is the aggregated document of what a server hosts.
+func document(group string, hosts []resource) string {
+	return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[` + groupDocument(group, hosts) + `]}`
 }
 
-func groupDocument(group string) string {
+func groupDocument(group string, hosts []resource) string {
 	var versions []string
 	for _, version := range Versions {
-		versions = append(versions, `{"version":"`+version+`","freshness":"Current","resources":[`+resourceDocument(group, version, Resource)+`]}`)
+		var resources []string
+		for _, one := range hosts {
+			resources = append(resources, resourceDocument(group, version, one))
+		}
+		versions = append(versions, `{"version":"`+version+`","freshness":"Current","resources":[`+strings.Join(resources, ",")+`]}`)
 	}
 	return `{"metadata":{"name":` + strconv.Quote(group) + `},"versions":[` + strings.Join(versions, ",") + `]}`
 }
 
-func resourceDocument(group, version, resource string) string {
-	return `{"resource":` + strconv.Quote(resource) + `,"responseKind":{"group":` + strconv.Quote(group) + `,"version":"` + version + `","kind":"` + kind +
-		`"},"scope":"Namespaced","singularResource":"tide","verbs":["get","list"],"shortNames":["td"]}`
+func resourceDocument(group, version string, one resource) string {
+	return `{"resource":` + strconv.Quote(one.plural) + `,"responseKind":{"group":` + strconv.Quote(group) + `,"version":"` + version + `","kind":"` + one.kind +
+		`"},"scope":"Namespaced","singularResource":"` + one.singular + `","verbs":["get","list"],"shortNames":["` + one.shortName + `"]}`
 }
 
 // foreign returns a document that lists the server's own group, groups of other servers,
@@ -104,7 +109,7 @@ func foreign(group string) string {
 		`{"resource":"","responseKind":null,"scope":"","verbs":null}]},{"version":"","resources":null}]}`
 	others := []string{null}
 	for _, other := range Claimed {
-		others = append(others, groupDocument(other))
+		others = append(others, groupDocument(other, []resource{tides}))
 	}
 	return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[` + strings.Join(others, ",") + `]}`
 }
@@ -116,9 +121,10 @@ var Claimed = []string{"", "coordination.k8s.io", "apiregistration.k8s.io", "unh
 // huge is a document of more than ten megabytes.
 func huge(group string) string {
 	var resources []string
-	one := resourceDocument(group, Version, Resource)
-	for i := range hugeSize/len(one) + 1 {
-		resources = append(resources, resourceDocument(group, Version, Resource+strconv.Itoa(i)))
+	for i := range hugeSize/len(resourceDocument(group, Version, tides)) + 1 {
+		one := tides
+		one.plural += strconv.Itoa(i)
+		resources = append(resources, resourceDocument(group, Version, one))
 	}
 	return `{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{},"items":[{"metadata":{"name":` + strconv.Quote(group) +
 		`},"versions":[{"version":"` + Version + `","freshness":"Current","resources":[` + strings.Join(resources, ",") + `]}]}]}`

@@ -7,7 +7,9 @@
 package faultybackend
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +31,6 @@ const (
 	Version = "v1"
 	// Resource is the plural name of the resource that the server hosts.
 	Resource = "tides"
-	kind     = "Tide"
 	// headerTimeout bounds how long a client may take to send its headers.
 	headerTimeout = 10 * time.Second
 	// dripInterval is the time between two bytes of a dripping answer: slow enough
@@ -41,7 +42,16 @@ const (
 	dialTimeout = time.Second
 )
 
-// Versions are all API versions that the server hosts, with the same resource in each.
+// resource is one that a server may host.
+type resource struct{ plural, singular, kind, shortName string }
+
+var (
+	tides = resource{Resource, "tide", "Tide", "td"}
+	// ebbs are what a newer release of the server hosts besides.
+	ebbs = resource{"ebbs", "ebb", "Ebb", "eb"}
+)
+
+// Versions are all API versions that the server hosts, with the same resources in each.
 var Versions = []string{Version, "v1beta1", "v1alpha1"}
 
 // Server is a running backend.
@@ -55,6 +65,8 @@ type Server struct {
 	behavior string
 	// unaggregated is whether it has no aggregated document, as servers on an older library.
 	unaggregated bool
+	// hosts is what it hosts in each version.
+	hosts []resource
 	// changed is closed when the behavior is another one, and replaced.
 	changed chan struct{}
 	// asked counts the requests for discovery since then, and news is closed and
@@ -79,7 +91,7 @@ func Start(host, group string, now time.Time) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find a port for the backend of %s: %w", group, err)
 	}
-	s := &Server{group: group, host: host, started: now, port: port, changed: make(chan struct{}), news: make(chan struct{})}
+	s := &Server{group: group, host: host, started: now, port: port, hosts: []resource{tides}, changed: make(chan struct{}), news: make(chan struct{})}
 	if err := s.listen(); err != nil {
 		return nil, errors.Join(err, port.release())
 	}
@@ -130,6 +142,22 @@ func (s *Server) SpeakUnaggregated(alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unaggregated = alone
+}
+
+// Grow says whether the server hosts one resource more, as a newer release of it does, and returns
+// the plural names of what it hosts from now on.
+func (s *Server) Grow(grown bool) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hosts = []resource{tides}
+	if grown {
+		s.hosts = append(s.hosts, ebbs)
+	}
+	var plurals []string
+	for _, one := range s.hosts {
+		plurals = append(plurals, one.plural)
+	}
+	return plurals
 }
 
 // Bitten waits until the misbehavior has affected so many requests for discovery, and
@@ -223,7 +251,7 @@ func (l *serving) stop() error {
 // serve answers a request as the server is told to.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	behavior, changed, unaggregated := s.behavior, s.changed, s.unaggregated
+	behavior, changed, unaggregated, hosts := s.behavior, s.changed, s.unaggregated, s.hosts
 	if r.URL.Path == "/apis" {
 		// Only requests for /apis count: a request for a group-version may be one of any
 		// client, which an API server proxies.
@@ -243,18 +271,29 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/apis" && unaggregated:
 		backend.Write(w, http.StatusOK, backend.Groups(backend.Group(s.group, Versions...)))
 	case r.URL.Path == "/apis":
+		whole := []byte(document(s.group, hosts))
 		w.Header().Set("Content-Type", aggregatedType)
-		_, _ = w.Write([]byte(document(s.group)))
+		w.Header().Set("ETag", fmt.Sprintf("%q", fmt.Sprintf("%x", sha256.Sum256(whole))))
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(whole)) // 304 where the client has it
 	case ofGroup && slices.Contains(Versions, version):
 		backend.Write(w, http.StatusOK, map[string]any{
 			"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": s.group + "/" + version,
-			"resources": []any{map[string]any{
-				"name": Resource, "singularName": "tide", "namespaced": true, "kind": kind, "shortNames": []string{"td"}, "verbs": []string{"get", "list"},
-			}},
+			"resources": unaggregatedList(hosts),
 		})
 	default:
 		backend.Write(w, http.StatusNotFound, backend.Status(http.StatusNotFound, "there is nothing here"))
 	}
+}
+
+// unaggregatedList has resources as the plain document of a group-version lists them.
+func unaggregatedList(hosts []resource) []any {
+	var out []any
+	for _, one := range hosts {
+		out = append(out, map[string]any{
+			"name": one.plural, "singularName": one.singular, "namespaced": true, "kind": one.kind, "shortNames": []string{one.shortName}, "verbs": []string{"get", "list"},
+		})
+	}
+	return out
 }
 
 // wantsAggregated is whether a client takes nothing but aggregated documents.

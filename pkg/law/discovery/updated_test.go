@@ -1,0 +1,27 @@
+package discovery_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
+)
+
+// What an aggregated server hosts changes with its release. API servers learn of that when they ask
+// it next, and from then on their documents have it.
+func TestUpdate_OfAnAggregatedServerIsLearnedWithinTheIntervalOfFetches(t *testing.T) {
+	before, after := []string{tides + "/v1:flows", steady}, []string{tides + "/v1:flows,ebbs", steady}
+	updated := func(ago time.Duration) *historyBuilder {
+		told := lone().hands(201).pass(5*time.Minute).looksAt("a", said{union: before, own: before}).pass(time.Minute)
+		told.add(history.Event{Kind: history.KindBackendUpdate, BackendUpdate: &history.BackendUpdate{Group: tides, Resources: []string{"flows", "ebbs"}}})
+		return told.pass(ago)
+	}
+	within := requirement.MustBound("AD-18", "recoversWithin")
+	for _, id := range []requirement.ID{"AD-10", "AD-25"} {
+		updated(within-time.Second).looksAt("a", said{union: before, own: after}).blames(t, id)
+		updated(within+time.Second).looksAt("a", said{union: after, own: after}).blames(t, id)
+	}
+	updated(within+time.Second).looksAt("a", said{union: before, own: after}).blames(t, "AD-10", "a tells of tides.io/v1")
+	updated(within+2*time.Second).looksAt("a", said{union: before, own: after}).blames(t, "AD-25", "tides.io/v1")
+}
