@@ -89,11 +89,10 @@ func (m *Migration) lastProgress() fact.Stamp {
 	return last
 }
 
-// passesDone is how long it may take controllers to come again past the objects that are in
-// the target version, which leaves no trace in etcd.
-func (m *Migration) passesDone(since fact.Stamp) time.Duration {
-	controllers := 1 + len(fact.Where(m.takeovers(), func(s fact.Stamp) bool { return s.Revision > since.Revision }))
-	until := m.end().Revision - 1
-	target := cmp.Or(m.target().Version, m.agreement(m.Of, until).Is.Version)
-	return time.Duration(int64(controllers)*m.storedAt(m.Of, until).in[target]) * passesObject()
+// passesDone is how long it may take controllers between two revisions to come again past the
+// objects that are in the target version, which leaves no trace in etcd.
+func (m *Migration) passesDone(since, until fact.Stamp) time.Duration {
+	controllers := 1 + len(fact.Where(m.takeovers(), func(s fact.Stamp) bool { return s.Revision > since.Revision && s.Revision < until.Revision }))
+	target := cmp.Or(m.target().Version, m.agreement(m.Of, until.Revision-1).Is.Version)
+	return time.Duration(int64(controllers)*m.storedAt(m.Of, until.Revision-1).in[target]) * passesObject()
 }

@@ -483,7 +483,7 @@ func TestSVM19LeavesNothingOpen(t *testing.T) {
 
 	began().after(14*minute).finds(t, "SVM-19")
 	began().after(16*minute).finds(t, "SVM-19", run)
-	began().after(16*minute).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-19")
+	began().after(16*minute).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-19", run)
 	// The clock stands while the agreement is away, and does not begin anew.
 	returned(began().after(3*minute)).after(10*minute).finds(t, "SVM-19")
 	returned(began().after(10*minute)).after(10*minute).finds(t, "SVM-19", run)

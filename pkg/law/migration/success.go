@@ -70,7 +70,7 @@ func (m *Migration) survives(at fact.Moment, after string, met func(law.Entry) l
 // for longer than a controller that works takes.
 func (m *Migration) unended(at fact.Moment, after string) law.Entry {
 	progress := m.lastProgress()
-	allowed := goesOnWithin() + m.passesDone(progress)
+	allowed := goesOnWithin() + m.passesDone(progress, m.end())
 	e := law.Of(m.Name, at).Shown(at.Seq, progress.Seq)
 	e.Least, e.Most = lasted(m.clock(), m.When(progress), m.over())
 	switch {

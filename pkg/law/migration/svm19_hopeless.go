@@ -27,50 +27,78 @@ func (m *Migration) unstored() bool {
 	return len(offers) > 0 && !slices.ContainsFunc(offers, func(h history.HostedResource) bool { return h.Persisted || h.Custom || h.Aggregated })
 }
 
-// staysOpen has migrations begin, and go on to their end. They may have to wait for an
-// agreement, for others, and for a controller. SVM-18 judges those of unknown resources,
-// with a bound of its own.
-var staysOpen = deadline{
-	BoundOf: func(m *Migration, _ fact.Moment) time.Duration {
-		return requirement.MustBound("SVM-19", "open") + m.passesDone(m.lastBegan())
+// staysOpen has migrations begin, go on, and end. They may have to wait for an agreement, for
+// others, and for a controller. SVM-18 judges those of unknown resources, with a bound of its
+// own.
+var staysOpen = law.Deadline[*Facts, pause]{
+	BoundOf: func(p pause, _ fact.Moment) time.Duration {
+		return requirement.MustBound("SVM-19", "open") + p.passesDone(p.from, p.until())
 	},
-	Over:    those(func(m *Migration) bool { return !m.unstored() && !m.unknown() }),
-	Begin:   law.Once(func(m *Migration) fact.Moment { return m.When(m.lastBegan()) }),
-	Running: func(m *Migration) fact.Signal { return fact.And(m.clock(), m.free()) },
-	Done: func(m *Migration) []fact.Moment {
-		return m.Moments(cmp.Or(m.Ended, m.Gone))
-	},
-	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
-		what := "begun"
-		if was(m.Started) {
-			what = "come to an end"
+	Over:    (*Facts).pauses,
+	Begin:   law.Once(func(p pause) fact.Moment { return p.When(p.from) }),
+	Running: func(p pause) fact.Signal { return fact.And(p.clock(), p.free()) },
+	Done:    func(p pause) []fact.Moment { return p.Moments(p.next) },
+	Breach: func(p pause, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
+		what := "come to an end"
+		switch {
+		case p.waits():
+			what = "begun"
+		case p.next != p.end() && was(p.next):
+			what = "gone on"
 		}
-		return fmt.Sprintf("migration %s has not %s for %v, with %s", m.Name, what, rounded(took), m.standing())
+		return fmt.Sprintf("migration %s has not %s for %v, with %s", p.Name, what, rounded(took), p.standing())
 	},
 }
 
-// lastBegan is when it came to where it is: it was created, it began, it rewrote an object
-// last, or it ended.
-func (m *Migration) lastBegan() fact.Stamp {
-	switch rewritten := m.rewritten(); {
-	case was(m.Ended):
-		return m.Ended
-	case !was(m.Started):
-		return m.Created
-	case len(rewritten) > 0:
-		return rewritten[len(rewritten)-1].Stamp
-	}
-	return m.Started
+// pause is the time from a step of a migration to the next one. Its steps are that it is
+// created, begins, rewrites an object, and ends or is deleted. Next is the zero Stamp where
+// none followed.
+type pause struct {
+	*Migration
+	from, next fact.Stamp
 }
+
+// pauses are the last one of each migration that has something to migrate, and those that are
+// long enough to be too long. A step does not make up for the time without one before it.
+func (f *Facts) pauses() (out []pause) {
+	for _, m := range those(func(m *Migration) bool { return !m.unstored() && !m.unknown() })(f) {
+		steps := append([]fact.Stamp{m.Created, m.Started}, fact.Each(m.rewritten(), func(c *Change) fact.Stamp { return c.Stamp })...)
+		steps = append(fact.Where(steps, was), cmp.Or(m.Ended, m.Gone))
+		for i, from := range steps[:len(steps)-1] {
+			p := pause{m, from, steps[i+1]}
+			_, took := m.When(from).Until(m.When(p.until()))
+			if i == len(steps)-2 || took > requirement.MustBound("SVM-19", "open") {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// until is its end; while it goes on, that of the history.
+func (p pause) until() fact.Stamp { return cmp.Or(p.next, p.end()) }
+
+// waits is whether the migration had not begun.
+func (p pause) waits() bool { return !was(p.Started) || p.from.Revision < p.Started.Revision }
 
 // free is while nothing but a controller keeps it from going on. Without the agreement that
-// it began with it has to stop, which SVM-21 judges.
-func (m *Migration) free() fact.Signal {
-	if !was(m.Started) {
-		return m.turn()
+// it began with it has to stop, which SVM-21 judges, and one that gave way to another one waits
+// while that runs.
+func (p pause) free() fact.Signal {
+	if p.waits() {
+		return p.turn()
 	}
-	target := m.target().Version
-	return m.agreeing(m.Of, func(version string) bool { return target == "" || cmp.Or(version, target) == target })
+	target := p.target().Version
+	agreeing := p.agreeing(p.Of, func(version string) bool { return target == "" || cmp.Or(version, target) == target })
+	others := fact.Where(p.Migrations, func(o *Migration) bool { return o != p.Migration })
+	gaveWay := fact.And(fact.Not(p.saidToRun()), fact.Or(fact.Each(others, (*Migration).saidToRun)...))
+	return fact.And(agreeing, fact.Not(gaveWay))
+}
+
+// saidToRun is while it says that it runs.
+func (m *Migration) saidToRun() fact.Signal {
+	says := fact.Follow(m.Reports, func(r Report) fact.Moment { return m.When(r.Stamp) }, func(r Report) bool { return isTrue(r.Migration, history.MigrationRunning) })
+	return fact.And(m.Running(), says)
 }
 
 // turn is while nothing but a controller keeps a migration from beginning: the servers are

@@ -103,7 +103,7 @@ func (t trim) isDue(bounds law.Bounds) law.Entry {
 // Another controller may have to come past all objects again before it writes it.
 func (t trim) justBefore(m *Migration, bounds law.Bounds) bool {
 	least, _ := lasted(m.clock(), t.When(t.now.Stamp), m.When(m.Ended))
-	return m.Ended.Revision < t.now.Revision || least <= bounds.Of("succeedsAfter")+m.passesDone(t.now.Stamp)
+	return m.Ended.Revision < t.now.Revision || least <= bounds.Of("succeedsAfter")+m.passesDone(t.now.Stamp, m.end())
 }
 
 // beganWith is whether a migration began with a revision of its definition: with one that
