@@ -36,7 +36,7 @@ var ad16 = law.Together[*Facts]{
 				if s.longest == 0 {
 					return law.Voids("no start without a dead server was seen to compare with", s.process.Started)
 				}
-				return law.Ended(s.process)
+				return append(law.Ended(s.process), law.Voids("the server answered again before the bound was over", fact.Exactly(s.relieved, 0))...)
 			},
 			Lacking: func(s start) string {
 				return fmt.Sprintf("%s was not ready while the server of %s was dead, and without that a start takes no more than %s,", s.process.Member, s.dead.group, s.longest)
@@ -51,10 +51,11 @@ type start struct {
 	process *fact.Process
 	// ready is when it was ready first; empty if it never was.
 	ready []fact.Moment
-	// dead is the outage of an aggregated server that it met, and free whether there was
-	// none of any kind.
-	dead *outage
-	free bool
+	// dead is the outage of an aggregated server that it met, relieved when that was over and
+	// no other one had followed, and free whether there was none of any kind.
+	dead     *outage
+	relieved int64
+	free     bool
 	// longest is how long starts take at most that are free, and clock is that of this one.
 	longest time.Duration
 	clock   fact.Signal
@@ -77,11 +78,7 @@ func (f *Facts) restarts() []start {
 			until = *p.Exited
 		}
 		s.free = len(f.active(p.Started.Earliest, until.Latest)) == 0 && f.trouble(p.Started.Earliest, until.Latest) == nil
-		for _, o := range f.active(p.Started.Earliest, p.Started.Earliest) {
-			if o.bitten > 0 && o.bitten < until.Latest && o.takesNothing() && o.until >= until.Latest && f.hasService(o.group, p.Started.Earliest) {
-				s.dead = o
-			}
-		}
+		s.meets(f, until)
 		if s.free && len(s.ready) > 0 {
 			longest = max(longest, time.Duration(s.clock.Lasts(p.Started.Earliest, until.Latest, fact.Unknown)))
 		}
@@ -91,6 +88,21 @@ func (f *Facts) restarts() []start {
 		out[i].longest = longest
 	}
 	return out
+}
+
+// meets finds the outage that the start met, which bit before the start was over, and when
+// outages that followed each other had ended. A start that was over only then was kept from it.
+func (s *start) meets(f *Facts, over fact.Moment) {
+	began := s.process.Started.Earliest
+	for _, o := range f.outages {
+		switch {
+		case !o.takesNothing() || !f.hasService(o.group, max(o.since, began)):
+		case o.since <= began && began < o.until && o.bitten > 0 && o.bitten < over.Latest && (s.dead == nil || o.until > s.relieved):
+			s.dead, s.relieved = o, o.until
+		case s.dead != nil && o.since > began && o.since <= s.relieved+int64(turnsWithin()):
+			s.relieved = max(s.relieved, o.until)
+		}
+	}
 }
 
 // hasService is whether an APIService of the group was there at a time.

@@ -97,6 +97,28 @@ func TestAD16LearnsFromUndisturbedStarts(t *testing.T) {
 	starts(within+2*time.Second).blames(t, "AD-16", "a was not ready while the server of "+tides+" was dead")
 }
 
+// A start that a dead server keeps from being ready does not have to be over while it is dead:
+// another misbehavior may follow, or the end of the outage may be what makes it ready.
+func TestAD16_AStartThatIsReadyOnlyAfterTheOutage(t *testing.T) {
+	starts := func(blocked time.Duration, then func(*historyBuilder) *historyBuilder) *historyBuilder {
+		told := lone().hands(201).pass(time.Minute).stops("a", 1).starts("a", 2).pass(time.Second).ready("a", 200, 6).pass(time.Minute)
+		told.does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness).pass(time.Second).stops("a", 2).starts("a", 3)
+		told.pass(blocked).ready("a", 500, 0)
+		return then(told).pass(time.Second).ready("a", 200, 7)
+	}
+	heals := func(told *historyBuilder) *historyBuilder {
+		return told.does(1, history.BackendHang, history.PhaseHeal)
+	}
+	refuses := func(told *historyBuilder) *historyBuilder {
+		return heals(told).does(2, history.BackendRefuse, history.PhaseInject).pass(14*time.Second).ready("a", 500, 0).does(2, history.BackendRefuse, history.PhaseHeal)
+	}
+	const late = "a was not ready while the server of " + tides + " was dead"
+	starts(10*time.Minute, heals).blames(t, "AD-16", late)
+	starts(10*time.Second, heals).blames(t, "AD-16")
+	starts(10*time.Second, refuses).blames(t, "AD-16", late)
+	starts(time.Second, refuses).blames(t, "AD-16")
+}
+
 // What an APIService hands on that has its group for itself is listed, and goes with it.
 func TestAPIServicesThatHaveAGroupForThemselves(t *testing.T) {
 	flows := tides + "/v1:flows"
