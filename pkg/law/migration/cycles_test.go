@@ -26,6 +26,29 @@ func TestSVM30_AnOlderMigrationIsOfAnotherVersion(t *testing.T) {
 	}
 }
 
+// That a migration was created is not enough where it does not succeed.
+func TestSVM30_TheMigrationSucceeds(t *testing.T) {
+	ends := func(conditions ...string) *historyBuilder {
+		b := on(t, "SVM-30").announces(things, far+3, "a="+v1, "b="+v1).stores("x", v1, "m", far+5, far+5, 1).controls("cp1", far+6)
+		b.after(20*time.Second).announces(things, far+7, "a="+v2, "b="+v2).after(time.Second)
+		b.migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns).stores("x", v2, "m", far+5, far+14, 0)
+		return b.migrates("m", far+10, far+20, far+11, conditions...).after(time.Second)
+	}
+	ends(nowSucceeded).verdictOf(t, "SVM-30", law.Pass)
+	ends(nowFailed).finds(t, "SVM-30", "migration m failed")
+	ends(nowRuns).verdictOf(t, "SVM-30", law.Inconclusive)
+	ends(nowRuns).after(time.Hour).finds(t, "SVM-30", "migration m has not ended")
+	// Without an agreement it has to fail, and the next one has to succeed.
+	lost := func() *historyBuilder {
+		b := on(t, "SVM-30").announces(things, far+3, "a="+v1, "b="+v1).stores("x", v1, "m", far+5, far+5, 1).controls("cp1", far+6)
+		b.after(20*time.Second).announces(things, far+7, "a="+v2, "b="+v2).after(time.Second)
+		b.migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns).announces(things, far+13, "a="+v2, "b="+v1)
+		b.migrates("m", far+10, far+14, far+11, nowFailed).announces(things, far+15, "a="+v2, "b="+v2).migrates("n", far+16, far+16, 0)
+		return b.migrates("n", far+16, far+17, far+16, nowRuns).stores("x", v2, "m", far+5, far+18, 0).migrates("n", far+16, far+19, far+16, nowSucceeded)
+	}
+	lost().verdictOf(t, "SVM-30", law.Pass)
+}
+
 // A migration that gave way takes its turn when it runs again, too.
 func TestSVM28_RunsAgainBesideAnother(t *testing.T) {
 	for _, beside := range []bool{true, false} {

@@ -13,10 +13,15 @@ import (
 const automaticSetting = "automaticMigration"
 
 // svm30: where migrations are automatic, there is one of a resource within a bound after
-// servers have agreed on a version in which not all objects are stored (KEP-25, "Beta
-// workflow - Automation").
-var svm30 = law.Deadline[*Facts, *due]{
-	Row:      law.Row{ID: "SVM-30", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("begun", "custom", "aggregated", "builtIn")},
+// servers have agreed on a version in which not all objects are stored, and it succeeds (KEP-25,
+// "Beta workflow - Automation"). How long it may stand still SVM-19 judges.
+var svm30 = together{
+	Row:   law.Row{ID: "SVM-30", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("begun", "custom", "aggregated", "builtIn")},
+	Parts: parts{isCreated, each[*due]{Row: law.Row{ID: "SVM-30"}, Over: (*Facts).due, End: (*due).succeeds}},
+}
+
+var isCreated = law.Deadline[*Facts, *due]{
+	Row:      law.Row{ID: "SVM-30"},
 	Bound:    "beginsWithin",
 	Over:     (*Facts).due,
 	Describe: func(d *due) law.Entry { return law.Of(d.of.String(), d.When(d.agreed.Stamp)) },
@@ -42,6 +47,20 @@ var svm30 = law.Deadline[*Facts, *due]{
 		}
 		return []string{"begun", "builtIn"}
 	},
+}
+
+// succeeds judges what comes of the migration that there is.
+func (d *due) succeeds(law.Bounds) law.Entry {
+	all := d.migrations()
+	if len(all) == 0 {
+		return law.Entry{} // isCreated judges that there is none
+	}
+	switch m := all[0]; {
+	case m.goesOn() && !was(m.Started):
+		return m.Entry().Open("the history ended before the migration had begun")
+	default:
+		return m.survives(d.When(d.since(m)), "", func(e law.Entry) law.Entry { return e.Met() })
+	}
 }
 
 // due is an agreement after which objects of a resource have to be migrated.
