@@ -1,8 +1,6 @@
 package discovery
 
 import (
-	"slices"
-
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
@@ -25,21 +23,24 @@ var ad13 = showLaw(law.Row{ID: "AD-13", Takes: law.AnyRun, Sources: readiness, N
 		return []string{"changed"}
 	})
 
-// seenBy is whether a document of a member has shown the change by an instant. A later change is
-// enough for the promise, and tests little: a custom resource that went before any document
-// listed it can leave no ghost.
+// seenBy is whether documents of a member have shown by an instant that there was a change: one
+// shows it, and the last one that was asked for before did not. A later change is enough for the promise, and tests
+// little: a document that never changed shows a custom resource again that went and came back.
 func (c *change) seenBy(m *member, at int64) bool {
-	return slices.ContainsFunc(m.looks, func(k *answer) bool {
-		switch {
-		case k.told() == nil || k.at > at:
-			return false
-		case len(c.versions) > 0:
-			return k.at >= c.from && c.lacks(k.listing, k.at) == ""
+	otherwise := c.index == 0
+	for _, k := range m.looks {
+		if k.told() == nil || k.at > at {
+			continue
 		}
-		return k.at >= c.begun && k.from <= c.at && slices.ContainsFunc(c.ever, func(version string) bool {
-			return k.listing.hosts(groupVersion{c.of.group, version}, c.of.resource)
-		})
-	})
+		shows := c.lacks(k.listing, k.at) == ""
+		if shows && otherwise && k.at >= c.from {
+			return true
+		}
+		if k.from <= c.at {
+			otherwise = !shows
+		}
+	}
+	return false
 }
 
 // showLaw is a law by which members show each change of what the harness has defined, or a

@@ -151,3 +151,20 @@ func TestAD13_CountsADeletionOnlyOfWhatWasListed(t *testing.T) {
 		t.Errorf("listed, and %d deletions count, want 1", got)
 	}
 }
+
+// A document that never changed shows a custom resource again that went and came back: neither
+// counts, while the promise is kept by that.
+func TestAD13_CountsNoChangeThatNoDocumentShowed(t *testing.T) {
+	story := func(listed ...string) *historyBuilder {
+		lists := func(told *historyBuilder, words ...string) *historyBuilder {
+			return told.pass(2*time.Second).polled("a", words...)
+		}
+		told := lists(lists(lone().pass(time.Minute)).serves("lamps", 201, "v1"), lights+"/v1:lamps")
+		return lists(lists(told.serves("lamps", 200), listed...).serves("lamps", 201, "v1"), lights+"/v1:lamps")
+	}
+	for n, told := range []*historyBuilder{story(lights + "/v1:lamps"), story()} {
+		r := told.blames(t, "AD-13")
+		saw(t, r, "deleted that were shown, of", int64(n))
+		saw(t, r, "created that were shown, of", int64(n+1))
+	}
+}
