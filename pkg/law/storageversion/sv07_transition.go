@@ -6,6 +6,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // sv07: the transition time moves exactly when the outcome of the agreement changes, the
@@ -33,6 +34,9 @@ var sv07 = law.Each[*facts, outcome]{
 		case o.from.Sub(o.to) > skew:
 			return e.Broken("in %s the transition time went back from %s to %s", name, before, now)
 		case moved:
+			if other := o.otherTime(int64(skew)); other != "" {
+				return e.Broken("in %s the outcome changed from %s to %s, and the transition time is %s, %s", name, was, is, now, other)
+			}
 			return e.Met(tag)
 		case e.Began.Earliest > same:
 			return e.Broken("in %s the outcome changed from %s to %s, but the transition time stayed %s", name, was, is, now)
@@ -42,6 +46,23 @@ var sv07 = law.Each[*facts, outcome]{
 			return e.Excused("the outcome changed twice within the second that transition times are given in")
 		}
 	},
+}
+
+// otherTime says why the transition time is none at which the writer can have changed the
+// outcome; empty if it may be one. The writer had read the revision before, and its write was
+// under way for no longer than writes are, unless a server stood still meanwhile.
+func (o outcome) otherTime(skew int64) string {
+	underWay := int64(requirement.MustBound("SV-19", "underWay"))
+	at, written := o.f.Time(o.to), o.f.When(o.Stamp)
+	switch {
+	case at-skew > written.Latest:
+		return "which had not come"
+	case at+skew < o.f.When(o.before.Stamp).Earliest:
+		return "which is before the revision that was changed"
+	case at+skew+underWay < written.Earliest && !o.f.Stalled(at, written.Latest):
+		return "which was long before"
+	}
+	return ""
 }
 
 // outcome is a revision with a condition, and the one with a condition before it.
