@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/check/judgetest"
@@ -307,4 +308,22 @@ func kept(t *testing.T, id requirement.ID) (history.Header, events) {
 		}
 		out = append(out, *ev)
 	}
+}
+
+// An entry is lost as well where what was there before it is put back.
+func TestSV09AndSV19_AnOlderEntryPutBack(t *testing.T) {
+	// told has b start anew and say another version.
+	told := func(h *historyBuilder) *historyBuilder {
+		return h.exits("b", 1).starts("b", 2).pass(time.Second).disagrees(things, 8, "a="+v1, "b="+v2).hosts("b", 8).ready("b", 200, 8).pass(2 * time.Second)
+	}
+	back := func(h *historyBuilder) *historyBuilder { return h.says(things, 10, "a="+v1, "b="+v1).idle(time.Second) }
+	back(told(led(v1))).blames(t, "SV-09", "put the entry of idb back")
+	back(told(led(v1))).blames(t, "SV-19")
+	held := func() *historyBuilder { return told(led(v1).delays(history.PhaseInject)) }
+	back(held()).blames(t, "SV-19", "put the entry of idb back")
+	back(held()).blames(t, "SV-09")
+	// A process of the release before says what that did, and what the harness wrote may be put right.
+	back(told(led(v1)).exits("b", 2).starts("b", 3).pass(time.Second)).blames(t, "SV-09")
+	h := told(led(v1)).asks("a", 200, 8, tampering(things), func(ev *history.Event) { ev.Request.Verb, ev.From = "update", ev.From-int64(3*time.Second) })
+	back(h).blames(t, "SV-09")
 }

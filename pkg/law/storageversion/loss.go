@@ -6,7 +6,6 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
-	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // loss is an entry that was taken away from a server which takes part, by a write that is
@@ -63,11 +62,11 @@ func (x loss) ownDoing() bool {
 
 // raced is whether the entry was so young, while a fault held back the writes of controller
 // managers, that the collector cannot have seen it when it decided.
-func (x loss) raced(bounds law.Bounds) bool {
+func (x loss) raced(underWay time.Duration) bool {
 	held := x.f.FaultActive(func(y *fact.Fault) bool {
 		return y.Type == history.FaultHTTP && y.Action == history.FaultHTTPDelay && y.Component == history.ComponentControllerManager
 	})
-	at, underWay := x.f.When(x.Stamp), bounds.Of("underWay")
+	at := x.f.When(x.Stamp)
 	_, most := x.f.When(x.came).Until(at)
 	return most <= underWay && held.Lasts(at.Earliest-int64(underWay), at.Latest+1, fact.Unknown) > 0
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // sv09: updates use the revision that was read, so that servers which start together lose
@@ -27,6 +28,12 @@ var sv09 = law.Each[*facts, report]{
 			return e.Broken("revision %d of %s changed the entries of %s at once, of which at most one is the writer's own", r.Revision, r.of.Name, strings.Join(r.writers, " and "))
 		case lost >= 0:
 			return e.Broken("revision %d of %s brought the entry of %s and lost that of %s, which takes part", r.Revision, r.of.Name, r.writers[0], r.before.Is.Entries[lost].ServerID)
+		case r.reverts() != nil:
+			x := r.reverts()
+			if x.raced(requirement.MustBound("SV-19", "underWay")) {
+				return law.Entry{} // SV-19's
+			}
+			return e.Broken("revision %d of %s put the entry of %s back to what it was before its process started", r.Revision, r.of.Name, x.id).Shown(x.came.Seq, r.Seq)
 		default:
 			return e.Met(tagIf(r.together, "concurrent")...)
 		}
@@ -60,4 +67,22 @@ func (f *facts) reports() (out []report) {
 		out = append(out, now)
 	}
 	return out
+}
+
+// reverts is the entry that the revision took away by what was there before the process of the
+// server started; nil if it is none. A process says one thing of a built-in resource for as long
+// as it lives, so that another client has written what it had read before.
+func (r report) reverts() *loss {
+	s := r.f.servers().at(r.f, r.f.MemberOfServer(r.writers[0]), r.Stamp)
+	of := r.of.Entry(r.writers[0])
+	own, now := of.At(r.before.Revision), of.At(r.Revision)
+	if s == nil || own == nil || r.f.byHarness(r.of.Name, own.Stamp) || !r.f.anyLook(func(look *fact.Look) bool { return look.Hosts(r.of.Name) }) {
+		return nil
+	}
+	old := of.At(own.Revision - 1)
+	if old == nil || fact.SameEntry(*own.Is, *old.Is) || !fact.SameEntry(*now.Is, *old.Is) ||
+		r.f.When(old.Stamp).Before(s.Started) != fact.Yes || s.Started.Before(r.f.When(own.Stamp)) != fact.Yes {
+		return nil
+	}
+	return &loss{r.revision, s.id, own.Stamp, false}
 }

@@ -16,18 +16,27 @@ var sv19 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-19", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "deletes", Tag: "delete"}, {Name: "updates", Tag: "update"},
 	}},
-	Parts: []law.Law[*facts]{sv19Lost, sv19Held},
+	Parts: []law.Law[*facts]{sv19Lost, sv19Reverted, sv19Held},
 }
 
 var sv19Lost = law.Each[*facts, loss]{Over: (*facts).losses, End: func(x loss, bounds law.Bounds) law.Entry {
 	what := "a write to"
 	switch {
-	case !x.raced(bounds):
+	case !x.raced(bounds.Of("underWay")):
 		return law.Entry{} // SV-20's
 	case x.whole:
 		what = "the removal of"
 	}
 	return x.Entry().Broken("%s %s took the entry of %s away, which takes part and had come while that write was under way", what, x.of.Name, x.id)
+}}
+
+// sv19Reverted: an entry is lost, too, by the one that was there before it.
+var sv19Reverted = law.Each[*facts, report]{Over: (*facts).reports, End: func(r report, bounds law.Bounds) law.Entry {
+	x := r.reverts()
+	if x == nil || !x.raced(bounds.Of("underWay")) {
+		return law.Entry{} // SV-09's
+	}
+	return x.Entry().Broken("a write to %s put the entry of %s back, which takes part and had changed it while that write was under way", x.of.Name, x.id).Shown(x.came.Seq, x.Seq)
 }}
 
 // sv19Held counts the writes that were held back while an entry came. What failed for want of
