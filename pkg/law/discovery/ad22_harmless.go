@@ -98,19 +98,23 @@ func judgeTrials(f *Facts, l *law.Ledger, _ law.Bounds) {
 	}
 }
 
-// bears judges an outage at the member by the looks during it.
+// bears judges an outage at the member by the looks beside it. Only those show that it was borne
+// in which it certainly had an effect all the time.
 func (m *member) bears(o *outage) law.Entry {
 	beside := fmt.Sprintf("the server of %s is misbehaving (%s)", o.group, o.action)
 	e := law.Of(fmt.Sprintf("%s of %s since event %d", o.action, o.group, o.seq), fact.Exactly(o.since, o.seq)).By(m.name)
 	borne := false
 	for _, c := range m.facts.comparisons() {
-		if c.member != m || !slices.Contains(c.outages, o) || slices.ContainsFunc(c.outages, func(o *outage) bool { return o.bitten == 0 || c.from < o.bitten || c.at >= o.until }) {
+		if c.member != m || !slices.Contains(c.outages, o) {
 			continue
 		}
-		if len(c.harms) > 0 && c.outages[0] == o {
+		// The first one that had an effect is blamed, also for what came before that was shown.
+		first := slices.IndexFunc(c.outages, func(o *outage) bool { return o.bitten > 0 })
+		if len(c.harms) > 0 && first >= 0 && c.outages[first] == o {
 			return c.breach(c.harms[0], beside, o.seq)
 		}
-		borne = borne || c.base != nil && c.told() != nil && len(c.harms) == 0
+		certain := !slices.ContainsFunc(c.outages, func(o *outage) bool { return o.bitten == 0 || c.from < o.bitten || c.at >= o.until })
+		borne = borne || certain && c.base != nil && c.told() != nil && len(c.harms) == 0
 	}
 	switch {
 	case borne:

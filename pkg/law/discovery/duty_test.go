@@ -100,3 +100,37 @@ func TestAD02_AnEndpointWithoutAnAnswerIsUnclear(t *testing.T) {
 		}
 	}
 }
+
+// A document that harms other groups counts as soon as a server misbehaves, and while another one
+// does of which nothing shows that it had an effect.
+func TestAD22_LooksBesideAnyMisbehaviorCount(t *testing.T) {
+	const gone = "a does not list steady.io/v1"
+	borne := func(told *historyBuilder) *historyBuilder { return told.polled("a", apps, steady).pass(time.Second) }
+	quiet := func() *historyBuilder { return borne(lone().hands(201).pass(time.Minute)) }
+	other := func(told *historyBuilder, phase history.Phase) *historyBuilder {
+		told.does(9, history.BackendGarbage, phase)
+		told.events[len(told.events)-1].Fault.Group = "other.io"
+		return told
+	}
+	for name, told := range map[string]func(...string) *historyBuilder{
+		"before its effect was shown": func(during ...string) *historyBuilder {
+			return borne(quiet().does(1, history.BackendHang, history.PhaseInject).polled("a", during...).does(1, history.BackendHang, history.PhaseWitness))
+		},
+		"beside another one": func(during ...string) *historyBuilder {
+			told := borne(other(quiet(), history.PhaseInject).does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness).polled("a", during...))
+			return borne(other(told, history.PhaseHeal))
+		},
+		"answered when it was over": func(during ...string) *historyBuilder {
+			told := borne(quiet().does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness))
+			from := told.now
+			told.pass(time.Second).does(1, history.BackendHang, history.PhaseHeal).polled("a", during...)
+			told.events[len(told.events)-1].From = from
+			return told
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told(apps).blames(t, "AD-22", gone)
+			told(apps, steady).blames(t, "AD-22")
+		})
+	}
+}
