@@ -78,3 +78,38 @@ func TestUnion_MayPreferAVersionOfAPeer(t *testing.T) {
 		}
 	}
 }
+
+// Where it is not known what a peer hosts, it may have added to a resource, and has taken nothing away.
+func TestAD10_APeerOfWhichNothingIsKnownMayAdd(t *testing.T) {
+	// united has a's union have decks with other verbs than a's own.
+	united := func(known []string, decks ...string) check.Result {
+		told := fleet().pass(time.Minute)
+		for _, member := range known {
+			told.looksAt(member, honest(member))
+		}
+		at := len(told.events)
+		told.looksAt("a", honest("a"))
+		for _, ev := range told.events[at:] {
+			if d := ev.DiscoveryDocument; d.Listing != nil && d.Accept == askedJSON {
+				d.Content, d.Digest, d.ETag = d.Content+" otherwise", d.Digest+" otherwise", d.ETag+" otherwise"
+				for _, g := range d.Listing.Groups {
+					if g.Name == "y.io" {
+						g.Versions[0].Inventory += " otherwise"
+						g.Versions[0].Resources[0].Verbs = decks
+					}
+				}
+			}
+		}
+		return told.typed().judge(t, "AD-10")[0]
+	}
+	known, all := []string{"b"}, []string{"b", "c"}
+	if r := united(known, "list", "watch"); r.Verdict == check.Fail || r.Obligations.Excuses["it is not known what a peer hosts"] != 1 {
+		t.Errorf("a verb more, and c unknown: %s %v %+v", r.Verdict, r.Violations, r.Obligations)
+	}
+	if r := united(known, "watch"); r.Verdict != check.Fail {
+		t.Errorf("a verb less, and c unknown: %s %+v", r.Verdict, r.Obligations)
+	}
+	if r := united(all, "list", "watch"); r.Verdict != check.Fail {
+		t.Errorf("a verb more that no peer has: %s %+v", r.Verdict, r.Obligations)
+	}
+}
