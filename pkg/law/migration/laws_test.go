@@ -388,8 +388,10 @@ func TestSVM22TellsARollbackFromAFalseSuccess(t *testing.T) {
 		joins("a", 21).announces(things, 22, "a="+v1, "b="+v2).stores("x", v1, "n", 5, 23, 2).finds(t, "SVM-22")
 	// No client knows whose write this is.
 	published().stores("x", v1, "n", 5, 22, 0).finds(t, "SVM-22")
-	// What a definition says may change without a restart.
-	up(newHistory().defines("v2", 1, 1, "v2")).announces(things, 21, "a="+v1, "b="+v2).stores("x", v1, "n", 5, 22, 2).finds(t, "SVM-22")
+	// What a definition says may change without a restart, and settles what servers store.
+	defined := func() *historyBuilder { return up(newHistory().defines("v2", 1, 1, "v2")) }
+	defined().defines("v1", 2, 21, "v2", "v1").announces(things, 22, "a="+v1, "b="+v2).stores("x", v1, "n", 5, 23, 2).finds(t, "SVM-22")
+	defined().announces(things, 22, "a="+v1, "b="+v2).stores("x", v1, "n", 5, 23, 2).finds(t, "SVM-22", joined)
 
 	// The agreement is judged again when it is back.
 	back := func() *historyBuilder {

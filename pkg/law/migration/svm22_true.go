@@ -2,6 +2,7 @@ package migration
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -54,9 +55,10 @@ func (m *Migration) staysTrue(l *law.Ledger) {
 		case agreed && (m.silent(c.By.member, m.Ended.At) || !m.silent(c.By.member, c.At)):
 			l.Add(e.Broken("%s was stored as %s at revision %d, after migration %s to %s had succeeded, and with the servers in agreement on that",
 				c, c.Version(), c.Revision, m.Name, target).Shown(m.Ended.Seq, c.Seq))
-		// What a server stores of a built-in resource is settled when it is started; one that
-		// was started at another release since is the user's will.
-		case !m.custom(m.Of) && m.joinedBefore(c.By.member, e.Began, m.When(m.Ended)):
+		// What a server stores of a built-in resource is settled when it is started, and of a
+		// custom one by its definition; one that was started at another release since is the
+		// user's will.
+		case !m.redefined(c.Revision) && m.joinedBefore(c.By.member, e.Began, m.When(m.Ended)):
 			l.Add(e.Broken("%s was stored as %s at revision %d by %s, which had joined before migration %s to %s succeeded at revision %d",
 				c, c.Version(), c.Revision, c.By.member, m.Name, target, m.Ended.Revision).Shown(m.Ended.Seq, now.Seq, c.Seq))
 		default:
@@ -70,6 +72,19 @@ func (m *Migration) staysTrue(l *law.Ledger) {
 		l.Add(law.Of(cmp.Or(member, "another client"), excused[member]).
 			Excused("the servers agreed on the version no longer, and the API server was started since the success"))
 	}
+}
+
+// redefined is whether the resource is a custom one whose definition may have named another
+// version than that which it was migrated to, at its success or from then up to a revision.
+func (m *Migration) redefined(revision int64) bool {
+	d, target := m.definition(m.Of), m.finished()
+	at := d.At(m.Ended.Revision)
+	if at == nil {
+		return m.custom(m.Of)
+	}
+	return slices.ContainsFunc(append([]Definition{*at}, d.In(m.Ended.Revision, revision)...), func(d Definition) bool {
+		return !d.There || m.Of.Group+"/"+d.Is.Storage != target
+	})
 }
 
 // silent is whether the API server's process that a member started last was started
