@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
@@ -80,6 +81,26 @@ func TestSV07Transition(t *testing.T) {
 		{"something else of that name was deleted", set(first().stored(history.Stored{Type: history.StoredDelete, Key: "/registry/clusterroles/" + things, Name: things, Revision: 6}), 7, 9, "a="+v1), []string{"but the outcome stayed"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.h.blames(t, "SV-07", tc.blames...) })
+	}
+}
+
+// The clocks of another machine's servers may be apart from the recorder's: then all that they
+// write is, and not only the transition time.
+func TestSV07_ClocksThatAreApartLeaveItOpen(t *testing.T) {
+	judged := func(off, transition time.Duration) check.Result {
+		h := newHistory().joins("a", 1).renews("a", 2, 1, off).says(things, 5, "a="+v1)
+		h.events[len(h.events)-1].Stored.StorageVersion.Conditions[0].Transition = started.Add(epoch + off)
+		h.pass(time.Minute).says(things, 6, "a="+v2)
+		h.events[len(h.events)-1].Stored.StorageVersion.Conditions[0].Transition = started.Add(epoch + transition)
+		return h.judge(t, "SV-07")[0]
+	}
+	for _, hour := range []time.Duration{time.Hour, -time.Hour} {
+		if r := judged(hour, hour+time.Minute); r.Obligations.Unclear != 1 || r.Verdict == check.Fail {
+			t.Errorf("apart by %s: %s, %+v", hour, r.Verdict, r.Obligations)
+		}
+		if r := judged(0, hour+time.Minute); r.Verdict != check.Fail {
+			t.Errorf("one that is off by %s: %s", hour, r.Verdict)
+		}
 	}
 }
 

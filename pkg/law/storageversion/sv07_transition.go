@@ -34,7 +34,10 @@ var sv07 = law.Each[*facts, outcome]{
 		case o.from.Sub(o.to) > skew:
 			return e.Broken("in %s the transition time went back from %s to %s", name, before, now)
 		case moved:
-			if other := o.otherTime(int64(skew)); other != "" {
+			switch other := o.otherTime(int64(skew)); {
+			case other != "" && o.f.ClocksApart(skew):
+				return e.Unclear("the clocks of servers are not the recorder's, so that it is not certain when %s was", now)
+			case other != "":
 				return e.Broken("in %s the outcome changed from %s to %s, and the transition time is %s, %s", name, was, is, now, other)
 			}
 			return e.Met(tag)
