@@ -83,21 +83,10 @@ func TestRead_OfAResourceThatAnotherServerOfTheReleaseServes(t *testing.T) {
 	}
 }
 
-// What a webhook does not convert, the API server cannot read.
-func TestRead_OfObjectsThatAWebhookConvertsIsExcused(t *testing.T) {
-	things := &history.CustomResource{Group: "example.com", Resource: "things", Storage: "v1", Webhook: true}
-	for code, want := range map[int]law.Ending{500: law.Excused, 200: law.Broken} {
-		f := healthyMember(
-			history.Event{At: 4 * second, Stored: &history.Stored{Type: history.StoredPut, Revision: 5, Key: definitions + "things.example.com", CustomResource: things}},
-			history.Event{At: 5*second + 5, From: 5 * second, Member: "cp1", Read: &history.Read{Code: code, Compared: true, Stored: 1, Missing: 1, How: history.ReadConsistent, Group: "example.com", Resource: "things"}})
-		if e := f.reads[0].agrees(law.Bounds{}); e.Ending != want {
-			t.Errorf("an answer of %d: %+v, want %s", code, e, want)
-		}
-	}
-}
-
 func TestCustom_OwesAnAnswerOnceTheServerWasReady(t *testing.T) {
-	deleted := history.Event{At: 4 * second, Stored: &history.Stored{Type: history.StoredDelete, Revision: 5, Key: definitions + "things.example.com"}}
+	const key = definitionPrefix + "things.example.com"
+	made := history.Event{At: 3 * second, Stored: &history.Stored{Type: history.StoredPut, Revision: 4, Key: key, CustomResource: &history.CustomResource{}}}
+	deleted := history.Event{At: 4 * second, Stored: &history.Stored{Type: history.StoredDelete, Revision: 5, Key: key}}
 	for name, c := range map[string]struct {
 		custom history.CustomResourceAnswer
 		from   int64
@@ -108,7 +97,7 @@ func TestCustom_OwesAnAnswerOnceTheServerWasReady(t *testing.T) {
 		"it says that there is none":          {history.CustomResourceAnswer{Instance: 1, Code: 404}, 5, nil, law.Broken},
 		"it says so before it was ready":      {history.CustomResourceAnswer{Instance: 1, Code: 404}, 2, nil, ""},
 		"it says so and calls itself ready":   {history.CustomResourceAnswer{Instance: 1, Code: 404, Ready: 200}, 2, nil, law.Broken},
-		"the definition was deleted":          {history.CustomResourceAnswer{Instance: 1, Code: 404}, 5, []history.Event{deleted}, law.Excused},
+		"the definition was deleted":          {history.CustomResourceAnswer{Instance: 1, Code: 404}, 5, []history.Event{made, deleted}, law.Excused},
 		"a busy member":                       {history.CustomResourceAnswer{Instance: 1, Code: 503}, 5, nil, law.Excused},
 		"an error that says nothing of that":  {history.CustomResourceAnswer{Instance: 1, Code: 500}, 5, nil, law.Unclear},
 		"a process that was not seen":         {history.CustomResourceAnswer{Instance: 7, Code: 404}, 5, nil, ""},

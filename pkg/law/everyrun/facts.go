@@ -30,10 +30,8 @@ type Facts struct {
 	// changes that etcd told of, in the order of their revisions.
 	acknowledged []acknowledged
 	stored       []stored
-	// undefined are when definitions of custom resources were deleted.
-	undefined map[fact.Resource][]fact.Stamp
-	// converted are the custom resources whose objects a webhook converted for a time.
-	converted map[fact.Resource]bool
+	// definitions are those of custom resources, as etcd has them.
+	definitions map[fact.Resource]*fact.Values[*history.CustomResource]
 }
 
 // origin is when an event was recorded, and of which member.
@@ -79,11 +77,11 @@ type (
 )
 
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, undefined: map[fact.Resource][]fact.Stamp{}, converted: map[fact.Resource]bool{}}
+	return &Facts{History: h, definitions: map[fact.Resource]*fact.Values[*history.CustomResource]{}}
 }
 
-// definitions is where CustomResourceDefinitions are stored, by <plural>.<group>.
-const definitions = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+// definitionPrefix is where CustomResourceDefinitions are stored, by <plural>.<group>.
+const definitionPrefix = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
 
 // Observe takes the next event in.
 func (f *Facts) Observe(ev *history.Event) {
@@ -104,16 +102,35 @@ func (f *Facts) Observe(ev *history.Event) {
 			f.acknowledged = append(f.acknowledged, acknowledged{o, r.Name, r.Write, r.ResourceVersion})
 		}
 	case ev.Stored != nil:
-		if d := ev.Stored.CustomResource; d != nil && d.Webhook {
-			f.converted[fact.Resource{Group: d.Group, Resource: d.Resource}] = true
-		}
 		f.stored = append(f.stored, stored{ev.Stored.Revision, ev.Stored.Key, ev.Stored.Writer, ev.Stored.Write})
-		if name, ok := strings.CutPrefix(ev.Stored.Key, definitions); ok && ev.Stored.Type == history.StoredDelete {
-			resource, group, _ := strings.Cut(name, ".")
-			of := fact.Resource{Group: group, Resource: resource}
-			f.undefined[of] = append(f.undefined[of], o.Stamp)
-		}
+		f.observeDefinition(ev)
 	}
+}
+
+func (f *Facts) observeDefinition(ev *history.Event) {
+	name, ok := strings.CutPrefix(ev.Stored.Key, definitionPrefix)
+	if !ok {
+		return
+	}
+	resource, group, _ := strings.Cut(name, ".")
+	of := fact.Resource{Group: group, Resource: resource}
+	if f.definitions[of] == nil {
+		f.definitions[of] = &fact.Values[*history.CustomResource]{}
+	}
+	switch s := ev.Stored; {
+	case s.Type == history.StoredDelete:
+		f.definitions[of].Delete(fact.StampOf(ev))
+	case s.CustomResource != nil:
+		f.definitions[of].Set(fact.StampOf(ev), s.CustomResource)
+	}
+}
+
+// defined is while etcd has a definition of the resource that fits.
+func (f *Facts) defined(of fact.Resource, fits func(*history.CustomResource) bool) fact.Signal {
+	if d := f.definitions[of]; d != nil {
+		return d.While(f.History, fits)
+	}
+	return fact.Constant(fact.No)
 }
 
 // observeBalancer keeps only changes. The time before the first good answer does not
@@ -152,6 +169,16 @@ func (o origin) span() fact.Moment {
 func (f *Facts) healthy(member string) fact.Signal {
 	type key struct{ member string }
 	return fact.Cached(f.History, key{member}, func() fact.Signal { return f.Healthy(member) })
+}
+
+// able is while a member is healthy and etcd has a majority: what is written reaches it.
+func (f *Facts) able(member string) fact.Signal {
+	type key struct{ member string }
+	return fact.Cached(f.History, key{member}, func() fact.Signal {
+		return fact.And(f.healthy(member), f.Majority(func(m string) fact.Signal {
+			return fact.And(f.goesOn(m, history.ComponentEtcd), fact.Not(f.FaultAt(m)), fact.Not(f.Powerless(m)))
+		}))
+	})
 }
 
 // named is a resource in words.

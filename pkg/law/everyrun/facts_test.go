@@ -126,9 +126,10 @@ func TestHealthy_NeitherBesideAFaultNorBeforeReadiness(t *testing.T) {
 }
 
 func TestObserveDefinition_KnowsGroupAndResource(t *testing.T) {
-	f := observed(history.Event{Stored: &history.Stored{Type: history.StoredDelete, Key: definitions + "things.example.com"}},
-		history.Event{Stored: &history.Stored{Type: history.StoredPut, Key: definitions + "others.example.com"}})
-	if len(f.undefined) != 1 || len(f.undefined[fact.Resource{Group: "example.com", Resource: "things"}]) != 1 {
-		t.Errorf("%+v", f.undefined)
+	f := observed(history.Event{Stored: &history.Stored{Type: history.StoredPut, Key: definitionPrefix + "things.example.com", CustomResource: &history.CustomResource{}}},
+		history.Event{Stored: &history.Stored{Type: history.StoredPut, Key: "/registry/configmaps/default/things.example.com"}})
+	of := fact.Resource{Group: "example.com", Resource: "things"}
+	if d := f.definitions[of]; len(f.definitions) != 1 || d == nil || d.Last() == nil {
+		t.Errorf("%+v", f.definitions)
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // ro01: every API server that takes part reads whatever etcd holds of the resources that
@@ -43,8 +45,8 @@ func (r read) agrees(law.Bounds) law.Entry {
 	case ok:
 		return e.Broken("%s with %d of %d objects missing, %d that etcd does not hold, %d in an older and %d in a newer state%s",
 			what, r.Missing, r.Stored, r.Extra, r.Older, r.Newer, first).Alone()
-	case r.facts.converted[fact.Resource{Group: r.Group, Resource: r.Resource}]:
-		return e.Excused("a webhook converts the objects, which is not the member's and may be down")
+	case r.webhookFails():
+		return e.Excused("a webhook converts the objects, which is not the member's and is down")
 	case r.through(r.facts.healthy(r.member)) != fact.Yes:
 		return e.Excused("the member did not serve all the time, or a fault was at it")
 	case busy[r.Code]:
@@ -53,12 +55,54 @@ func (r read) agrees(law.Bounds) law.Entry {
 	return e.Broken("%s with %d: %s%s", what, r.Code, r.Message, r.Error).Alone()
 }
 
+// webhookFails is whether the member says that a webhook did not convert objects, or was busy,
+// while a definition names a webhook that the member may know of.
+func (r read) webhookFails() bool {
+	if !busy[r.Code] && !strings.Contains(r.Message, "conversion webhook") {
+		return false
+	}
+	named := r.facts.defined(r.resource(), func(d *history.CustomResource) bool { return d.Webhook })
+	return slices.ContainsFunc(named.Spans(fact.Unknown), func(s fact.Span) bool { return s.Begin <= r.At && !r.knows(s.End) })
+}
+
+// knows is whether the member was able, from an instant to the request and since its API server
+// started, for as long as a definition may take to show.
+func (r read) knows(since int64) bool {
+	if p := r.process(); p != nil {
+		since = max(since, p.Started.Latest)
+	}
+	able := r.facts.able(r.member).Lasts(since, r.span().Earliest, fact.Yes)
+	return time.Duration(able) > requirement.MustBound("AD-13", "showsWithin")
+}
+
+// unservedCustom is what a member owes that does not serve a custom resource: nothing, unless the
+// member was to know that it is established.
+func (r read) unservedCustom(e law.Entry) law.Entry {
+	is := r.facts.defined(r.resource(), func(d *history.CustomResource) bool { return d.Established && len(d.Served) > 0 })
+	known := slices.ContainsFunc(is.Spans(fact.Yes), func(s fact.Span) bool {
+		return s.Begin <= r.span().Earliest && r.At < s.End && r.knows(s.Begin)
+	})
+	switch {
+	case !known:
+		return e.Excused("the custom resource was not established, or not for long while the member served")
+	case r.through(r.facts.healthy(r.member)) != fact.Yes:
+		return e.Excused("the member did not serve all the time, or a fault was at it")
+	}
+	return e.Broken("%s does not serve %s, which is established", r.member, r.of()).Unless(r.facts.ToldAllUntil(r.At))
+}
+
 // unserved is what a member owes that does not serve a resource: nothing, unless another
 // server of its release that has the same features does. That is asked of built-in resources:
 // which servers have another one, their release does not decide.
 func (r read) unserved(e law.Entry) law.Entry {
-	f, of, p := r.facts, fact.Resource{Group: r.Group, Resource: r.Resource}, r.process()
-	if p == nil || p.Release == "" || f.Hosted(of) != fact.HostedBuiltIn || f.Defined(of) {
+	f, of, p := r.facts, r.resource(), r.process()
+	switch {
+	case f.definitions[of] != nil:
+		return r.unservedCustom(e)
+	case f.Defined(of):
+		return e.Unclear("%s does not serve %s, and etcd never told of the definition, which was asked for", r.member, r.of())
+	}
+	if p == nil || p.Release == "" || f.Hosted(of) != fact.HostedBuiltIn {
 		return e.Excused("the member does not serve the resource")
 	}
 	other, ok := f.answered()[serving{of, p.Release, features(p)}]
@@ -85,7 +129,7 @@ func (f *Facts) answered() map[serving]read {
 		out := map[serving]read{}
 		for _, r := range slices.Backward(f.reads) {
 			if p := r.process(); p != nil && r.Code == http.StatusOK {
-				out[serving{fact.Resource{Group: r.Group, Resource: r.Resource}, p.Release, features(p)}] = r
+				out[serving{r.resource(), p.Release, features(p)}] = r
 			}
 		}
 		return out
@@ -95,6 +139,10 @@ func (f *Facts) answered() map[serving]read {
 // process is the API server that was asked; nil where it is not certain which one it was.
 func (r read) process() *fact.Process {
 	return r.facts.ProcessAt(r.member, history.ComponentAPIServer, r.span())
+}
+
+func (r read) resource() fact.Resource {
+	return fact.Resource{Group: r.Group, Resource: r.Resource}
 }
 
 func (r read) of() string { return named(r.Resource, r.Group) }

@@ -63,17 +63,9 @@ func (q question) since() int64 {
 	return q.From
 }
 
-// able is while the member is healthy and etcd has a majority. The member that had
-// acknowledged the write is not needed any more.
-func (q question) able() fact.Signal {
-	type key struct{ member string }
-	f := q.facts
-	return fact.Cached(f.History, key{q.member}, func() fact.Signal {
-		return fact.And(f.healthy(q.member), f.Majority(func(m string) fact.Signal {
-			return fact.And(f.goesOn(m, history.ComponentEtcd), fact.Not(f.FaultAt(m)), fact.Not(f.Powerless(m)))
-		}))
-	})
-}
+// able is while the member can show the write. The member that had acknowledged it is not
+// needed any more.
+func (q question) able() fact.Signal { return q.facts.able(q.member) }
 
 func (q question) end(b law.Bounds) law.Entry {
 	revision, bound := q.visibility.ResourceVersion, b.Of("showsWithin")

@@ -59,8 +59,9 @@ func (c custom) process() *fact.Process {
 
 // undefined is whether the resource was taken away since a process started.
 func (c custom) undefined(p *fact.Process) bool {
-	return slices.ContainsFunc(c.facts.undefined[fact.Resource{Group: c.Group, Resource: c.Resource}], func(s fact.Stamp) bool {
-		gone := c.facts.When(s)
-		return gone.Earliest <= c.At && (p == nil || gone.Latest >= p.Started.Earliest)
+	d := c.facts.definitions[fact.Resource{Group: c.Group, Resource: c.Resource}]
+	return d != nil && slices.ContainsFunc(d.All(), func(v fact.Value[*history.CustomResource]) bool {
+		at := c.facts.When(v.Stamp)
+		return !v.There && at.Earliest <= c.At && (p == nil || at.Latest >= p.Started.Earliest)
 	})
 }
