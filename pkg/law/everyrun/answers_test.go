@@ -85,7 +85,7 @@ func TestRead_OfAResourceThatAnotherServerOfTheReleaseServes(t *testing.T) {
 
 func TestCustom_OwesAnAnswerOnceTheServerWasReady(t *testing.T) {
 	const key = definitionPrefix + "things.example.com"
-	made := history.Event{At: 3 * second, Stored: &history.Stored{Type: history.StoredPut, Revision: 4, Key: key, CustomResource: &history.CustomResource{}}}
+	made := history.Event{At: 3 * second, Stored: &history.Stored{Type: history.StoredPut, Revision: 4, Key: key, CustomResource: &history.CustomResource{Served: []string{"v1"}}}}
 	deleted := history.Event{At: 4 * second, Stored: &history.Stored{Type: history.StoredDelete, Revision: 5, Key: key}}
 	for name, c := range map[string]struct {
 		custom history.CustomResourceAnswer
@@ -98,12 +98,13 @@ func TestCustom_OwesAnAnswerOnceTheServerWasReady(t *testing.T) {
 		"it says so before it was ready":      {history.CustomResourceAnswer{Instance: 1, Code: 404}, 2, nil, ""},
 		"it says so and calls itself ready":   {history.CustomResourceAnswer{Instance: 1, Code: 404, Ready: 200}, 2, nil, law.Broken},
 		"the definition was deleted":          {history.CustomResourceAnswer{Instance: 1, Code: 404}, 5, []history.Event{made, deleted}, law.Excused},
-		"a busy member":                       {history.CustomResourceAnswer{Instance: 1, Code: 503}, 5, nil, law.Excused},
-		"an error that says nothing of that":  {history.CustomResourceAnswer{Instance: 1, Code: 500}, 5, nil, law.Unclear},
+		"a busy member":                       {history.CustomResourceAnswer{Instance: 1, Code: 503, Ready: 200}, 5, nil, law.Unclear},
+		"one that is not ready any more":      {history.CustomResourceAnswer{Instance: 1, Code: 503, Ready: 500}, 5, nil, law.Excused},
+		"an error that says nothing of that":  {history.CustomResourceAnswer{Instance: 1, Code: 500, Ready: 200}, 5, nil, law.Unclear},
 		"a process that was not seen":         {history.CustomResourceAnswer{Instance: 7, Code: 404}, 5, nil, ""},
 		"one that was not seen, and is ready": {history.CustomResourceAnswer{Instance: 7, Code: 404, Ready: 200}, 5, nil, law.Broken},
 	} {
-		c.custom.Group, c.custom.Resource = "example.com", "things"
+		c.custom.Group, c.custom.Version, c.custom.Resource = "example.com", "v1", "things"
 		f := healthyMember(append(c.before, history.Event{At: c.from*second + 5, From: c.from * second, Member: "cp1", CustomResourceAnswer: &c.custom})...)
 		if e := f.customs[0].served(law.Bounds{}); e.Ending != c.want {
 			t.Errorf("%s: %+v, want %q", name, e, c.want)

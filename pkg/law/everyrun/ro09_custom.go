@@ -1,6 +1,7 @@
 package everyrun
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 
@@ -23,10 +24,10 @@ var ro09 = law.Each[*Facts, custom]{
 }
 
 // served ends what an answer owes of an API server that is ready, or has been since it
-// started. It owes nothing of a resource that was taken away since, and an answer of a busy
-// member says nothing of the resource.
+// started. It owes nothing of what the definition has not named all the time since then. A
+// server that is too busy for an answer has to give one before it is asked no more.
 func (c custom) served(law.Bounds) law.Entry {
-	e, p := c.entry(named(c.Resource, c.Group)), c.process()
+	e, p, what := c.entry(named(c.Resource, c.Group)), c.process(), fmt.Sprintf("%s was ready and answered a list of %s with %d", c.member, named(c.Resource, c.Group), c.Code)
 	ready := c.CustomResourceAnswer.Ready == http.StatusOK
 	if p != nil && !ready {
 		first := c.facts.FirstReady(p)
@@ -37,14 +38,24 @@ func (c custom) served(law.Bounds) law.Entry {
 		return law.Entry{}
 	case c.Code == http.StatusOK:
 		return e.Met()
-	case busy[c.Code]:
-		return e.Excused("the member gave no answer about the resource")
-	case c.undefined(p):
-		return e.Excused("the definition was deleted")
+	case c.exists(p) != fact.Yes:
+		return e.Excused("the definition did not name the version all the time since the API server started")
 	case c.Code == http.StatusNotFound:
-		return e.Broken("%s was ready and answered a list of %s with %d", c.member, named(c.Resource, c.Group), c.Code)
+		return e.Broken("%s", what).Unless(c.facts.ToldAllUntil(c.At))
+	case c.CustomResourceAnswer.Ready != http.StatusOK, c.through(c.facts.able(c.member)) != fact.Yes:
+		return e.Excused("the member was not ready any more, or a fault was at it")
+	case busy[c.Code] && c.answersLater():
+		return e.Excused("the member was busy for a moment")
 	}
-	return e.Unclear("%s was ready and answered a list of %s with %d", c.member, named(c.Resource, c.Group), c.Code)
+	return e.Unclear("%s", what)
+}
+
+// answersLater is whether the same process answers the same question later.
+func (c custom) answersLater() bool {
+	return slices.ContainsFunc(c.facts.customs, func(o custom) bool {
+		return o.Seq > c.Seq && o.Code == http.StatusOK && o.member == c.member && o.Instance == c.Instance &&
+			o.Group == c.Group && o.Version == c.Version && o.Resource == c.Resource
+	})
 }
 
 // process is the one that answered; nil if it was not seen.
@@ -57,11 +68,15 @@ func (c custom) process() *fact.Process {
 	return nil
 }
 
-// undefined is whether the resource was taken away since a process started.
-func (c custom) undefined(p *fact.Process) bool {
-	d := c.facts.definitions[fact.Resource{Group: c.Group, Resource: c.Resource}]
-	return d != nil && slices.ContainsFunc(d.All(), func(v fact.Value[*history.CustomResource]) bool {
-		at := c.facts.When(v.Stamp)
-		return !v.There && at.Earliest <= c.At && (p == nil || at.Latest >= p.Started.Earliest)
-	})
+// exists is whether the definition has named what was asked for since a process started. Where
+// etcd told of no definition, the recorder has known of it all the same.
+func (c custom) exists(p *fact.Process) fact.Truth {
+	of, since := fact.Resource{Group: c.Group, Resource: c.Resource}, c.span()
+	if d := c.facts.definitions[of]; d == nil || d.Last() == nil {
+		return fact.Yes
+	}
+	if p != nil {
+		since.Earliest = min(since.Earliest, p.Started.Latest)
+	}
+	return c.facts.defined(of, func(d *history.CustomResource) bool { return slices.Contains(d.Served, c.Version) }).During(since)
 }
