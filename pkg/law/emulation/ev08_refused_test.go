@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
@@ -21,7 +23,11 @@ func TestWrongs(t *testing.T) {
 		"v1.37.1 compatible with 1.38":                {"incompatible"},
 		"tip emulating 1.38":                          {},
 	} {
-		if got := wrongs(release.Parse(text)); !slices.Equal(got, want) {
+		var tags []string
+		for _, w := range wrongs(release.Parse(text)) {
+			tags = append(tags, w.tag)
+		}
+		if got := slices.Compact(tags); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
@@ -46,15 +52,33 @@ func TestBehaviorOf(t *testing.T) {
 	}
 }
 
-// A program that tells what its flags are has not said why it ends.
-func TestSaysWhy(t *testing.T) {
-	for line, want := range map[string]bool{
-		`I0101 00:00:00.000000       1 flags.go:64] FLAG: --emulated-version="[1.99]"`: false,
-		"listen tcp 127.0.0.1:6443: bind: address already in use":                      false,
-		"Error: emulation version 1.99 is not between [1.33, 1.36.1]":                  true,
+// A program has refused a version if the last that it says is why, and which. What it says of the
+// versions while it goes on is no reason.
+func TestTrial_EndsAndSaysWhichVersionItRefuses(t *testing.T) {
+	const (
+		flag    = `I0101 00:00:00.000000       1 flags.go:64] FLAG: --emulated-version="[1.38]"`
+		feature = `W0101 00:00:00.000000       1 feature_gate.go:999] SetEmulationVersion 1.38 will change already queried feature:Foo from false to true`
+		takes   = `the emulated version is 1.38`
+		inUse   = `E0101 00:00:00.000000       1 run.go:72] "command failed" err="failed to create listener: bind: address already in use"`
+		why     = `Error: emulation version 1.38 is not between [1.34, 1.37.1]`
+		usage   = `      --emulated-version strings   The versions different components emulate`
+	)
+	for name, c := range map[string]struct {
+		log  []string
+		want law.Ending
+	}{
+		"it says why":                                  {[]string{flag, why}, law.Met},
+		"it says why, and how it is used":              {[]string{why, "Usage:", usage, "See 'kube-apiserver --help' for usage."}, law.Met},
+		"it names its flag only":                       {[]string{flag}, law.Broken},
+		"it warns, and finds its address in use":       {[]string{feature, inUse}, law.Broken},
+		"it names another version":                     {[]string{"Error: emulation version 1.3 is not between [1.34, 1.38.1]"}, law.Broken},
+		"it names no version":                          {[]string{"Error: invalid emulation version"}, law.Broken},
+		"it tells what it does, and ends for a reason": {[]string{takes, "listen tcp: bind: address already in use"}, law.Unclear},
+		"nothing is known of what it said":             {nil, law.Unclear},
 	} {
-		if got := saysWhy(line); got != want {
-			t.Errorf("%s: %v, want %v", line, got, want)
+		of := trial{member: "cp1", VersionTrial: &history.VersionTrial{Release: "v1.37.1 emulating 1.38", Exit: "exit status 1", Log: c.log}}
+		if e := of.refused(law.Bounds{}); e.Ending != c.want || e.Ending == law.Met && !slices.Equal(e.Tags, []string{"newer"}) {
+			t.Errorf("%s: %s %v %q, want %s", name, e.Ending, e.Tags, e.Why, c.want)
 		}
 	}
 }

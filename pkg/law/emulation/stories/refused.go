@@ -8,11 +8,15 @@ import (
 // refusedStory is a run in which programs are started with versions that they must refuse.
 func refusedStory() []history.Event {
 	b := &Builder{ControlPlane: story.NewControlPlane()}
-	for _, release := range []string{"1.3 emulating 1.4", "1.3 emulating 1.2 compatible with 1.3", "1.4 emulating 0.1"} {
+	for _, try := range []struct{ release, says string }{
+		{"1.3 emulating 1.4", "refplane: --emulated-version 1.4 is newer than the release 1.3"},
+		{"1.3 emulating 1.2 compatible with 1.3", "refplane: --min-compatibility-version 1.3 is newer than 1.2"},
+		{"1.4 emulating 0.1", `refplane: --emulated-version: there is no release "0.1"`},
+	} {
 		from := b.Now + 1
 		b.Advance(500)
 		b.Emit(history.Event{Kind: history.KindVersionTrial, Member: "cp1", From: from, VersionTrial: &history.VersionTrial{
-			Release: release, Exit: "exit status 1", Log: []string{"Error: --emulated-version or --min-compatibility-version is out of range"},
+			Release: try.release, Exit: "exit status 1", Log: []string{try.says},
 		}})
 	}
 	b.Emit(history.Event{Kind: history.KindEnd, End: &history.End{Complete: true}})
