@@ -64,15 +64,16 @@ type (
 	}
 	acknowledged struct {
 		origin
-		name            string
+		resource, name  string
 		write, revision int64
 	}
 	// stored is a change in etcd: which object it made or deleted, and the tagged write that
-	// it shows, if it shows one.
+	// it shows, if it shows one. Opaque bytes, such as encrypted ones, show none.
 	stored struct {
 		revision    int64
 		key, writer string
 		write       int64
+		opaque      bool
 	}
 )
 
@@ -98,11 +99,12 @@ func (f *Facts) Observe(ev *history.Event) {
 	case ev.LoadBalancer != nil:
 		f.observeBalancer(ev)
 	case ev.Request != nil:
-		if r := ev.Request; r.Write > 0 && r.Class != history.ClassAggregated && r.Code >= 200 && r.Code < 300 && r.ResourceVersion > 0 {
-			f.acknowledged = append(f.acknowledged, acknowledged{o, r.Name, r.Write, r.ResourceVersion})
+		if r := ev.Request; r.Write > 0 && r.Class != history.ClassAggregated && r.Code >= 200 && r.Code < 300 {
+			f.acknowledged = append(f.acknowledged, acknowledged{o, r.Resource, r.Name, r.Write, r.ResourceVersion})
 		}
 	case ev.Stored != nil:
-		f.stored = append(f.stored, stored{ev.Stored.Revision, ev.Stored.Key, ev.Stored.Writer, ev.Stored.Write})
+		s := ev.Stored
+		f.stored = append(f.stored, stored{s.Revision, s.Key, s.Writer, s.Write, s.Type == history.StoredPut && s.APIVersion == ""})
 		f.observeDefinition(ev)
 	}
 }

@@ -74,13 +74,15 @@ func TestStoredAt_HasAllOfATransaction(t *testing.T) {
 }
 
 func TestAcknowledged_IsTheWriteThatItsTagNames(t *testing.T) {
-	a := acknowledged{origin: origin{member: "cp1"}, name: "default/x", write: 3}
+	a := acknowledged{origin: origin{member: "cp1"}, resource: "configmaps", name: "default/x", write: 3}
 	for _, c := range []struct {
 		stored stored
 		want   bool
 	}{
 		{stored{key: "/registry/configmaps/default/x", writer: "cp1", write: 3}, true},
-		{stored{key: "/registry/configmaps/default/x"}, true}, // a deletion has no tag
+		{stored{key: "/registry/configmaps/default/x"}, false}, // another client's, or a deletion
+		{stored{key: "/registry/configmaps/default/x", opaque: true}, true},
+		{stored{key: "/registry/secrets/default/x", opaque: true}, false},
 		{stored{key: "/registry/configmaps/default/x", writer: "cp1", write: 2}, false},
 		{stored{key: "/registry/configmaps/default/x", writer: "cp2", write: 3}, false},
 		{stored{key: "/registry/configmaps/default/xx", writer: "cp1", write: 3}, false},

@@ -22,6 +22,8 @@ var ro08 = law.Each[*Facts, acknowledged]{
 func (a acknowledged) kept(law.Bounds) law.Entry {
 	e, stored, other := law.Of(a.name, fact.Exactly(a.At, a.Seq)), a.facts.storedAt(a.revision), "no such revision"
 	switch {
+	case a.revision <= 0:
+		return a.keptSomewhere(e)
 	case slices.ContainsFunc(stored, a.is):
 		return law.Of("", e.Began).By(a.member).Met()
 	case len(stored) > 0:
@@ -34,10 +36,25 @@ func (a acknowledged) kept(law.Bounds) law.Entry {
 		Unless(a.facts.ToldBy(a.revision + 1))
 }
 
-// is whether a change in etcd is the write that was acknowledged: of the same object, and
-// where the change shows a tag, with the tag of the write.
+// keptSomewhere is what is owed of a write that was acknowledged without a revision: that etcd has
+// it at any.
+func (a acknowledged) keptSomewhere(e law.Entry) law.Entry {
+	told := a.facts.ToldAllUntil(a.At)
+	switch w := a.facts.Write(a.member, a.write); {
+	case w != nil && w.InEtcd():
+		return law.Of("", e.Began).By(a.member).Met()
+	case told >= a.facts.Seq:
+		return e.Open("etcd did not tell of all up to the answer of %s, which names no revision", a.member)
+	}
+	return e.Broken("%s acknowledged write %d, of %s, without a revision, and etcd's history does not have it", a.member, a.write, a.name).Unless(told)
+}
+
+// is whether a change in etcd is the write that was acknowledged: of the same object, with the
+// tag of the write. Another client's change has no tag; that of bytes that cannot be read is not
+// known.
 func (a acknowledged) is(s stored) bool {
-	return strings.HasSuffix(s.key, "/"+a.name) && (s.write == 0 || s.write == a.write && s.writer == a.member)
+	tagged := s.write == a.write && s.writer == a.member
+	return strings.HasSuffix(s.key, "/"+a.name) && (tagged || s.opaque && strings.Contains(s.key, "/"+a.resource+"/"))
 }
 
 // storedAt are the changes of a revision: several, where one transaction made them.

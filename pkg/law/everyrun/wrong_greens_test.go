@@ -119,6 +119,18 @@ func TestLaws_WrongGreens(t *testing.T) {
 			m.Writes++
 			b.Request(m, history.Request{Class: history.ClassGuarded, Verb: "update", Version: "v1", Resource: "configmaps", Name: "default/t0-cp1", Write: m.Writes, Code: 200, ResourceVersion: b.Revision})
 		}},
+		"an acknowledgement names the revision at which another client changed the object": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
+			m := b.Members[0]
+			m.Writes++
+			rv := b.Store("/registry/configmaps/default/t0-cp1", "v1", "ConfigMap", "default/t0-cp1", history.Stored{})
+			b.Request(m, history.Request{Class: history.ClassGuarded, Verb: "update", Version: "v1", Resource: "configmaps", Name: "default/t0-cp1", Write: m.Writes, Code: 200, ResourceVersion: rv})
+		}},
+		"an acknowledgement names no revision, and etcd does not have the write": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
+			m := b.Members[0]
+			m.Writes++
+			b.Request(m, history.Request{Class: history.ClassGuarded, Verb: "update", Version: "v1", Resource: "configmaps", Name: "default/t0-cp1", Write: m.Writes, Code: 200})
+			b.Advance(60_000)
+		}},
 		"the last write that was acknowledged never comes to etcd": {"RO-08", check.Inconclusive, "at rest", func(b *stories.Builder) {
 			m := b.Members[0]
 			m.Writes++
