@@ -177,10 +177,13 @@ func (f *Facts) healthy(member string) fact.Signal {
 func (f *Facts) able(member string) fact.Signal {
 	type key struct{ member string }
 	return fact.Cached(f.History, key{member}, func() fact.Signal {
-		return fact.And(f.healthy(member), f.Majority(func(m string) fact.Signal {
-			return fact.And(f.goesOn(m, history.ComponentEtcd), fact.Not(f.FaultAt(m)), fact.Not(f.Powerless(m)))
-		}))
+		return fact.And(f.healthy(member), f.Majority(f.etcdAtWork))
 	})
+}
+
+// etcdAtWork is while the harness keeps nothing from the etcd of a member.
+func (f *Facts) etcdAtWork(member string) fact.Signal {
+	return fact.And(f.goesOn(member, history.ComponentEtcd), fact.Not(f.FaultAt(member)), fact.Not(f.Powerless(member)))
 }
 
 // named is a resource in words.

@@ -33,7 +33,10 @@ func (f *Facts) bounded() []read {
 // current is whether a list is as new as it must be, whatever disturbs the member.
 func (r read) current(law.Bounds) law.Entry {
 	e := r.entry(r.of())
-	if r.ResourceVersion < r.After {
+	switch {
+	case r.ResourceVersion == 0:
+		return e.Unclear("%s answered a %s of %s without a revision: %s", r.member, r.How, r.of(), r.NotCompared)
+	case r.ResourceVersion < r.After:
 		return e.Broken("%s answered a %s of %s with revision %d, and must not answer with one below %d", r.member, r.How, r.of(), r.ResourceVersion, r.After).Alone()
 	}
 	return e.Met("current")

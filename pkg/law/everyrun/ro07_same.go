@@ -1,6 +1,7 @@
 package everyrun
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -34,17 +35,19 @@ func (f *Facts) memberHashes() []memberHash {
 }
 
 // same holds the hash against those that are compacted to the same revision: each against
-// the first one, and the first one against any.
+// the first one, and the first one against any. The recorder waits for an etcd that is behind
+// for a moment: what it cannot compare then is unclear, unless something disturbed the etcd.
 func (m memberHash) same(law.Bounds) law.Entry {
 	e := law.Of(fmt.Sprintf("revision %d", m.EtcdHash.Revision), fact.Exactly(m.At, m.Seq)).By(m.Member)
-	if !given(m.EtcdMemberHash) {
-		return e.Excused("the member's etcd gave no hash")
-	}
+	undisturbed := m.through(fact.And(m.facts.etcdAtWork(m.Member), m.facts.Majority(m.facts.etcdAtWork))) == fact.Yes
 	alike := fact.Where(m.Members, func(o history.EtcdMemberHash) bool { return given(o) && o.Compacted == m.Compacted })
-	switch first := alike[0]; {
-	case len(alike) == 1:
-		return e.Excused("no other etcd was compacted to the same revision")
-	case m.Hash != first.Hash:
+	switch compared := given(m.EtcdMemberHash) && len(alike) > 1; {
+	case !compared && undisturbed:
+		return e.Unclear("the etcd of %s gave no hash that can be compared, though nothing disturbed it: %s", m.Member, cmp.Or(m.Error, "it was compacted to another revision"))
+	case !compared:
+		return e.Excused("the member's etcd gave no hash that can be compared, and was disturbed")
+	case m.Hash != alike[0].Hash:
+		first := alike[0]
 		return e.Broken("at revision %d the etcd of %s has the hash %s, and that of %s has %s", m.EtcdHash.Revision, m.Member, m.Hash, first.Member, first.Hash).Alone()
 	}
 	return e.Met()

@@ -80,10 +80,11 @@ func (r replacement) answered(in fact.Span) []string {
 }
 
 // served is while clients of the load balancer get answers: not from the last good answer
-// on, but from the first one that fails, to the next good one.
+// on, but from the first one that fails, to the next good one. Before the first one it is not
+// known.
 func (f *Facts) served() fact.Signal {
 	var b fact.Builder
-	b.Begin(fact.Yes)
+	b.Begin(fact.Unknown)
 	for _, a := range f.balanced {
 		b.Set(a.Moment, a.served)
 	}

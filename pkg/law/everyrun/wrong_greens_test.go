@@ -114,6 +114,9 @@ func TestLaws_WrongGreens(t *testing.T) {
 				b.Emit(history.Event{Kind: history.KindRead, Member: "cp1", Read: &history.Read{How: history.ReadNotOlder, Resource: "configmaps", Code: 200, Compared: true, Stored: 3, After: b.Revision, ResourceVersion: b.Revision - 2}})
 			})
 		}},
+		"a list that cannot be read has no revision": {"RO-06", check.Inconclusive, "at rest", func(b *stories.Builder) {
+			b.Emit(history.Event{Kind: history.KindRead, Member: "cp1", From: b.Now - 5, Read: &history.Read{How: history.ReadNotOlder, Resource: "configmaps", Code: 200, After: b.Revision, NotCompared: "the list cannot be read"}})
+		}},
 		"an acknowledgement names the revision of another write": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
 			m := b.Members[0]
 			m.Writes++
@@ -194,15 +197,43 @@ func TestBalancer_OutageGoesOnAfterTheReplacement(t *testing.T) {
 	}
 }
 
-// Two of three members whose hashes agree say nothing of the third one.
-func TestSame_NeedsEachMember(t *testing.T) {
+// What clients got before the first answer is not known: nothing shows that they were served while
+// members were replaced by then.
+func TestBalancer_NothingIsKnownBeforeTheFirstAnswer(t *testing.T) {
 	events := stories.Replaced(nil)
+	good := last(events, func(ev *history.Event) bool { return ev.LoadBalancer != nil })
 	for i := range events {
-		if h := events[i].EtcdHash; h != nil {
-			h.Members[2].Error, h.Members[2].Hash = "no answer", ""
+		if b := events[i].LoadBalancer; b != nil && &events[i] != good {
+			b.Code = 503
 		}
 	}
-	judgetest.Expect(t, "RO-07", events, check.Inconclusive)
+	judgetest.Expect(t, "RO-11", events, check.Inconclusive)
+}
+
+// Two of three members whose hashes agree say nothing of the third one, unless something kept that
+// from an answer.
+func TestSame_NeedsEachMember(t *testing.T) {
+	none := func(m *history.EtcdMemberHash) { m.Error, m.Hash = "required revision is a future revision", "" }
+	for name, c := range map[string]struct {
+		want   check.Verdict
+		change func(*history.EtcdMemberHash)
+		beside func(b *stories.Builder, do func())
+	}{
+		"it gives no hash":                   {check.Inconclusive, none, func(_ *stories.Builder, do func()) { do() }},
+		"it gives no hash beside a fault":    {check.Pass, none, func(b *stories.Builder, do func()) { slow(b, b.Members[2], do) }},
+		"it has compacted to another one":    {check.Inconclusive, func(m *history.EtcdMemberHash) { m.Compacted = 90 }, func(_ *stories.Builder, do func()) { do() }},
+		"it does beside a fault":             {check.Pass, func(m *history.EtcdMemberHash) { m.Compacted = 90 }, func(b *stories.Builder, do func()) { slow(b, b.Members[2], do) }},
+		"it has another hash beside a fault": {check.Fail, func(m *history.EtcdMemberHash) { m.Hash = "98f13708" }, func(b *stories.Builder, do func()) { slow(b, b.Members[2], do) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			judgetest.Expect(t, "RO-07", replaced("at rest", func(b *stories.Builder) {
+				c.beside(b, func() {
+					b.Compare()
+					c.change(&b.Events[len(b.Events)-1].EtcdHash.Members[2])
+				})
+			}), c.want)
+		})
+	}
 }
 
 // A member without watches may show everything in lists.
