@@ -17,7 +17,8 @@ import (
 // later is not there, and what was removed later is. A server hosts what it answers for each
 // version, and not only what it lists for the group: that list follows from the APIServices,
 // which all servers share. It does not see fields of objects, which the KEP does not prune,
-// nor versions that no server lists or claims.
+// nor versions that no server lists or claims, nor, where peers answer in each other's place
+// (KEP-4020), whether a server hosts by itself what it shows.
 var ev02 = law.Each[*Facts, hosted]{
 	Row: law.Row{ID: "EV-02", Also: []string{history.LackEmulation}, Sources: []fact.Source{fact.Etcd, fact.Readyz, fact.Discovery}, Needs: []law.Need{
 		{Name: "compared"}, {Name: "comparedEach", Each: true}, {Name: "differing", Tag: differing},
@@ -72,21 +73,30 @@ func (l looked) versions(r fact.Resource) []string {
 	return union(slices.Clone(of.Served), of.Unlisted...)
 }
 
-// own are the resources that API servers host by themselves in any look.
+// own are the resources that API servers host by themselves in any look. What servers say that
+// emulate nothing decides: none may talk itself out of what it is judged on.
 func (f *Facts) own() map[fact.Resource]bool {
 	type key struct{}
 	return fact.Cached(f.History, key{}, func() map[fact.Resource]bool {
 		out := map[fact.Resource]bool{}
-		for _, l := range f.looks() {
-			for _, x := range l.Resources {
-				r := fact.Resource{Group: x.Group, Resource: x.Resource}
-				before, known := out[r]
-				out[r] = (before || !known) && !x.Custom && !x.Aggregated && !f.Defined(r)
-			}
-		}
+		maps.Copy(out, f.ownBy(func(l looked) bool { return l.emulates }))
+		maps.Copy(out, f.ownBy(func(l looked) bool { return !l.emulates }))
 		maps.DeleteFunc(out, func(_ fact.Resource, own bool) bool { return !own })
 		return out
 	})
+}
+
+// ownBy is whether the servers of all looks that fit host a resource by themselves.
+func (f *Facts) ownBy(fits func(looked) bool) map[fact.Resource]bool {
+	out := map[fact.Resource]bool{}
+	for _, l := range fact.Where(f.looks(), fits) {
+		for _, x := range l.Resources {
+			r := fact.Resource{Group: x.Group, Resource: x.Resource}
+			before, known := out[r]
+			out[r] = (before || !known) && !x.Custom && !x.Aggregated && !f.Defined(r)
+		}
+	}
+	return out
 }
 
 // offered is what servers of a version host that emulate nothing.
@@ -103,7 +113,7 @@ func (f *Facts) offers() map[string]*offered {
 	return fact.Cached(f.History, key{}, func() map[string]*offered {
 		out := map[string]*offered{}
 		for _, l := range f.looks() {
-			if l.emulates || len(l.Off) > 0 {
+			if l.emulates || len(l.Off) > 0 || f.peers() && !l.alone {
 				continue
 			}
 			o := out[l.server.version]
@@ -154,11 +164,11 @@ func (h hosted) asEmulated(law.Bounds) law.Entry {
 	more, less := without(got, want), without(want, got)
 	what := fmt.Sprintf("%s runs %s and hosts %s in %v, and servers of %s in %v", h.server.Member, h.Release, name, got, h.server.version, want)
 	switch {
+	case h.f.peers() && (len(more) > 0 || len(less) == 0):
+		return e.Unclear("%s, if no peer answered in its place", what).Shown(h.Seq, h.want.seq)
 	case len(more)+len(less) == 0:
 		own := h.f.offers()[h.binary]
 		return e.Met(tagIf(own != nil && own.whole && !fact.SameSet(own.versions[h.resource], want), differing)...)
-	case len(more) > 0 && h.f.peers():
-		return e.Unclear("%s, if no peer answered in its place", what).Shown(h.Seq, h.want.seq)
 	case len(more) > 0 && !h.want.whole:
 		return e.Unclear("%s, whose lists may have left some out", what).Shown(h.Seq, h.want.seq)
 	case len(more) == 0 && !h.alone && slices.ContainsFunc(less, func(v string) bool { return !h.askedFor(v) }):

@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // ev03: while no member has raised what it emulates, each member can have the binaries of the
@@ -25,11 +26,14 @@ var ev03 = law.Together[*Facts]{
 // readAgrees is the tag of a resource of which the server was seen to read what etcd holds.
 const readAgrees = "read"
 
-// reads are the answers of the server to reads of the resource.
+// reads are the answers of the server to reads of the resource, while no server has raised what
+// it emulates.
 func (r restart) reads() []read {
+	raised := fact.Where(r.f.servers(), func(s *server) bool { return release.Compare(s.version, r.version) > 0 })
 	return fact.Where(r.f.reads, func(one read) bool {
 		return one.member == r.Member && one.Group == r.resource.Group && one.Resource == r.resource.Resource &&
-			one.From >= r.Started.Latest && (r.Exited == nil || one.At <= r.Exited.Earliest)
+			one.From >= r.Started.Latest && (r.Exited == nil || one.At <= r.Exited.Earliest) &&
+			!slices.ContainsFunc(raised, func(s *server) bool { return s.Started.Earliest <= one.At })
 	})
 }
 

@@ -40,7 +40,8 @@ func (m *migration) release() string {
 	return p.Release
 }
 
-// waits judges when it began. One that did not begin for so long that it would have, shows
+// waits judges when it began. What servers announced so shortly before that the controller was
+// writing by then it could not know. One that did not begin for so long that it would have, shows
 // that the controller waits.
 func (m *migration) waits(bounds law.Bounds) law.Entry {
 	e, unreadable := law.Of(m.name, m.f.When(m.created)), m.f.unreadable(m.of)
@@ -50,13 +51,12 @@ func (m *migration) waits(bounds law.Bounds) law.Entry {
 		return met(e, long, "waited")
 	}
 	e.Began = m.f.When(m.started)
-	switch unreadable.During(e.Began) {
-	case fact.Yes:
+	switch known := unreadable.Since(int64(requirement.MustBound("KEP-25", "statusWrites"))).During(e.Began); {
+	case known == fact.Yes:
 		return e.Met("waited").Broken("migration %s of %s began when a server announced to store it in a version that what a member emulates cannot read", m.name, m.of).
 			Shown(m.announced(), m.started.Seq).As(kindDisagreed, m.release())
-	case fact.Unknown:
+	case known == fact.Unknown, unreadable.During(e.Began) == fact.Unknown:
 		return e.Unclear("it is not certain whether it began before or after what a member emulates could not read what another one stores")
-	case fact.No:
 	}
 	if long {
 		return e.Met("waited")

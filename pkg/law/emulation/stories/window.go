@@ -92,8 +92,8 @@ func (b *Builder) work(m *story.Member) {
 	b.Write(m, "configmaps")
 	b.Write(m, "ballasts")
 	b.Write(m, "ballasts")
-	b.read(m, "", "configmaps")
-	b.read(m, story.BallastGroup, "ballasts")
+	b.Read(m, "", "configmaps")
+	b.Read(m, story.BallastGroup, "ballasts")
 }
 
 // Refuse has a member answer a write with an error.
@@ -105,8 +105,8 @@ func (b *Builder) Refuse(m *story.Member, group, resource string) {
 	})
 }
 
-// read has a member asked for all objects of a resource.
-func (b *Builder) read(m *story.Member, group, resource string) {
+// Read has a member asked for all objects of a resource.
+func (b *Builder) Read(m *story.Member, group, resource string) {
 	from := b.Now
 	b.Advance(5)
 	b.Emit(history.Event{Kind: history.KindRead, Member: m.Name, From: from, Read: &history.Read{
