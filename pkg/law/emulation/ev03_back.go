@@ -51,7 +51,7 @@ func (r restart) readsWrong(e law.Entry) law.Entry {
 		switch {
 		case one.Code == http.StatusOK && one.Compared && !one.Agrees():
 			return e.Broken("%s with %d objects missing, %d that etcd does not hold, and %d in another state", what, one.Missing, one.Extra, one.Older+one.Newer).Shown(r.Started.Seq, one.Seq)
-		case one.Code == http.StatusInternalServerError && r.f.Healthy(r.Member).During(at) == fact.Yes:
+		case one.Code == http.StatusInternalServerError && r.able().During(at) == fact.Yes:
 			return e.Broken("%s with %d: %s%s", what, one.Code, one.Message, one.Error).Shown(r.Started.Seq, one.Seq)
 		}
 	}

@@ -106,6 +106,31 @@ func TestEV03_OwesNoReadAfterAMemberRaised(t *testing.T) {
 	}
 }
 
+// Without a majority of etcd no server reads anything.
+func TestEV03_AReadWithoutAMajorityOfEtcdIsNoBreach(t *testing.T) {
+	for faults, want := range map[int]check.Verdict{1: check.Fail, 2: check.Pass} {
+		judgetest.Expect(t, "EV-03", at("cp1 rolled back", func(b *stories.Builder) {
+			fault := func(phase history.Phase) {
+				for _, m := range b.Members[1 : 1+faults] {
+					f := &history.Fault{ID: "apart-" + m.Name, Type: "NetworkChaos", Action: "partition", Component: history.ComponentEtcd, Phase: phase}
+					if phase == history.PhaseWitness {
+						f.Proof, f.Count = "a request was cut off", 3
+					}
+					b.Emit(history.Event{Kind: history.KindFault, Member: m.Name, Fault: f})
+				}
+			}
+			fault(history.PhaseInject)
+			fault(history.PhaseWitness)
+			b.Advance(1000)
+			b.Read(b.Members[0], story.BallastGroup, "ballasts")
+			failed := b.Events[len(b.Events)-1].Read
+			failed.Code, failed.Compared, failed.Message = 500, false, "etcdserver: request timed out"
+			b.Advance(1000)
+			fault(history.PhaseHeal)
+		}), want)
+	}
+}
+
 // A controller that has decided to begin cannot know of what a server announces while it writes.
 func TestEV07_AMigrationMayBeginAsAServerAnnounces(t *testing.T) {
 	writes := requirement.MustBound("KEP-25", "statusWrites")

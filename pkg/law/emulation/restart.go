@@ -74,14 +74,12 @@ func (r restart) Entry() law.Entry {
 // ready.
 func takes(over func(*Facts) []restart, breaks func(restart, law.Entry) law.Entry, tag func(restart) []string) law.Law[*Facts] {
 	return law.Deadline[*Facts, restart]{
-		Bound: "takesWritesWithin",
-		Over:  over,
-		Begin: law.Once(func(r restart) fact.Moment { return r.ready }),
-		Running: func(r restart) fact.Signal {
-			return fact.And(r.f.Healthy(r.Member), r.f.EtcdQuorum())
-		},
-		Looks: restart.looks,
-		Void:  func(r restart) []law.Void { return law.Ended(r.Process) },
+		Bound:   "takesWritesWithin",
+		Over:    over,
+		Begin:   law.Once(func(r restart) fact.Moment { return r.ready }),
+		Running: restart.able,
+		Looks:   restart.looks,
+		Void:    func(r restart) []law.Void { return law.Ended(r.Process) },
 		Breach: func(r restart, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
 			return fmt.Sprintf("%s was ready with %s after %s, and took no write of %s for %s",
 				r.Member, r.Release, r.before.Release, r.resource.Resource, took.Round(100*time.Millisecond))
@@ -90,6 +88,9 @@ func takes(over func(*Facts) []restart, breaks func(restart, law.Entry) law.Entr
 		Tag:    func(r restart, _, _ fact.Moment) []string { return tag(r) },
 	}
 }
+
+// able is while nothing keeps the server from reading and writing.
+func (r restart) able() fact.Signal { return fact.And(r.f.Healthy(r.Member), r.f.EtcdQuorum()) }
 
 // looks are the writes as looks at whether the server takes them. One without an answer says
 // nothing.

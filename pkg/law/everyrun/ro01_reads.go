@@ -47,8 +47,8 @@ func (r read) agrees(law.Bounds) law.Entry {
 			what, r.Missing, r.Stored, r.Extra, r.Older, r.Newer, first).Alone()
 	case r.webhookFails():
 		return e.Excused("a webhook converts the objects, which is not the member's and is down")
-	case r.through(r.facts.healthy(r.member)) != fact.Yes:
-		return e.Excused("the member did not serve all the time, or a fault was at it")
+	case r.through(r.facts.able(r.member)) != fact.Yes:
+		return e.Excused("the member did not serve all the time, a fault was at it, or etcd had no majority")
 	case busy[r.Code]:
 		return e.Unclear("%s with %d, which says nothing of it: %s%s", what, r.Code, r.Message, r.Error)
 	}
@@ -85,8 +85,8 @@ func (r read) unservedCustom(e law.Entry) law.Entry {
 	switch {
 	case !known:
 		return e.Excused("the custom resource was not established, or not for long while the member served")
-	case r.through(r.facts.healthy(r.member)) != fact.Yes:
-		return e.Excused("the member did not serve all the time, or a fault was at it")
+	case r.through(r.facts.able(r.member)) != fact.Yes:
+		return e.Excused("the member did not serve all the time, a fault was at it, or etcd had no majority")
 	}
 	return e.Broken("%s does not serve %s, which is established", r.member, r.of()).Unless(r.facts.ToldAllUntil(r.At))
 }
@@ -109,8 +109,8 @@ func (r read) unserved(e law.Entry) law.Entry {
 	switch {
 	case !ok:
 		return e.Excused("no server of the member's release serves the resource")
-	case r.through(f.healthy(r.member)) != fact.Yes:
-		return e.Excused("the member did not serve all the time, or a fault was at it")
+	case r.through(f.able(r.member)) != fact.Yes:
+		return e.Excused("the member did not serve all the time, a fault was at it, or etcd had no majority")
 	}
 	return e.Broken("%s does not serve %s, and a server of its release, %s, did: that of %s", r.member, r.of(), p.Release, other.member).Shown(other.Seq, r.Seq)
 }

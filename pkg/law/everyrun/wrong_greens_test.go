@@ -16,7 +16,7 @@ import (
 // slow puts a fault at a member around what happens.
 func slow(b *stories.Builder, m *story.Member, do func()) {
 	fault := func(phase history.Phase) {
-		f := &history.Fault{ID: "slow", Type: "NetworkChaos", Action: "delay", Phase: phase}
+		f := &history.Fault{ID: "slow-" + m.Name, Type: "NetworkChaos", Action: "delay", Phase: phase}
 		if phase == history.PhaseWitness {
 			f.Proof, f.Count = "a read took longer", 3
 		}
@@ -152,6 +152,19 @@ func TestLaws_WrongGreens(t *testing.T) {
 	} {
 		t.Run(string(c.id)+" "+name, func(t *testing.T) { judgetest.Expect(t, c.id, replaced(c.point, c.do), c.want) })
 	}
+}
+
+// Without a majority of etcd no member reads anything.
+func TestRead_WithoutAMajorityOfEtcdIsExcused(t *testing.T) {
+	fails := func(b *stories.Builder) {
+		b.Emit(history.Event{Kind: history.KindRead, Member: "cp1", From: b.Now - 5, Read: &history.Read{How: history.ReadConsistent, Resource: "configmaps", Code: 500, Message: "etcdserver: request timed out"}})
+	}
+	judgetest.Expect(t, "RO-01", replaced("at rest", func(b *stories.Builder) {
+		slow(b, b.Members[1], func() { slow(b, b.Members[2], func() { fails(b) }) })
+	}), check.Pass)
+	judgetest.Expect(t, "RO-01", replaced("at rest", func(b *stories.Builder) {
+		slow(b, b.Members[1], func() { fails(b) })
+	}), check.Fail)
 }
 
 // A clock that stood while a member was ready begins anew after a fault, and after the member
