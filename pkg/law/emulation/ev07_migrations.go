@@ -40,8 +40,7 @@ func (m *migration) release() string {
 	return p.Release
 }
 
-// waits judges when it began. What servers announced so shortly before that the controller was
-// writing by then it could not know. One that did not begin for so long that it would have, shows
+// waits judges when it began. One that did not begin for so long that it would have, shows
 // that the controller waits.
 func (m *migration) waits(bounds law.Bounds) law.Entry {
 	e, unreadable := law.Of(m.name, m.f.When(m.created)), m.f.unreadable(m.of)
@@ -51,17 +50,24 @@ func (m *migration) waits(bounds law.Bounds) law.Entry {
 		return met(e, long, "waited")
 	}
 	e.Began = m.f.When(m.started)
-	switch known := unreadable.Since(int64(requirement.MustBound("KEP-25", "statusWrites"))).During(e.Began); {
-	case known == fact.Yes:
+	decided := m.decided()
+	switch now := unreadable.During(e.Began); {
+	case unreadable.During(fact.Moment{Earliest: decided, Latest: e.Began.Latest}) == fact.Yes:
 		return e.Met("waited").Broken("migration %s of %s began when a server announced to store it in a version that what a member emulates cannot read", m.name, m.of).
 			Shown(m.announced(), m.started.Seq).As(kindDisagreed, m.release())
-	case known == fact.Unknown, unreadable.During(e.Began) == fact.Unknown:
+	case now == fact.Unknown, now == fact.Yes && unreadable.At(decided) != fact.No:
 		return e.Unclear("it is not certain whether it began before or after what a member emulates could not read what another one stores")
-	}
-	if long {
+	case long:
 		return e.Met("waited")
 	}
 	return met(e, m.f.emulatedBy(m.of).During(e.Began) == fact.Yes, "begun")
+}
+
+// decided is the earliest time at which the controller may have decided to begin: it cannot know
+// of what servers announce while it writes, but of what they had when the migration was created.
+func (m *migration) decided() int64 {
+	began := m.f.When(m.started).Earliest
+	return min(max(m.f.When(m.created).Latest, began-int64(requirement.MustBound("KEP-25", "statusWrites"))), began)
 }
 
 // met ends an obligation as met with a tag; where that does not hold nothing was owed.

@@ -26,7 +26,7 @@ func skipStory() []history.Event { return Skip(nil) }
 // Skip builds a run in which the binaries of three members are replaced by those of two
 // releases later and emulate the first one, and raise what they emulate. A migration is asked
 // for while all emulate, and one while only one has raised what it emulates. The map names what
-// happens besides at the points asked and waiting.
+// happens besides at the points leading, asked and waiting.
 func Skip(otherwise map[string]func(*Builder)) []history.Event {
 	b := &Builder{ControlPlane: story.NewControlPlane(), at: otherwise}
 	for _, m := range b.Members {
@@ -36,6 +36,7 @@ func Skip(otherwise map[string]func(*Builder)) []history.Event {
 		b.replaceBy("upgrade", m, emulatesFirst, b.play)
 	}
 	b.lead(b.Members[2])
+	b.point("leading")
 	b.Migrate("early", "", "")
 	b.Advance(1000)
 	b.point("asked")
