@@ -8,6 +8,7 @@ const (
 	SVM04SkipsSome           ID = "SVM-04-skips-some"
 	SVM04ForgetsUnserved     ID = "SVM-04-forgets-unserved"
 	SVM04LeavesSome          ID = "SVM-04-leaves-some"
+	SVM04StopsAtExpired      ID = "SVM-04-stops-at-expired"
 	SVM05Marks               ID = "SVM-05-marks"
 	SVM05Forgets             ID = "SVM-05-forgets"
 	SVM06Restless            ID = "SVM-06-restless"
@@ -18,6 +19,7 @@ const (
 	SVM10SkipsOnError        ID = "SVM-10-skips-on-error"
 	SVM11GivesUp             ID = "SVM-11-gives-up"
 	SVM12StartsOver          ID = "SVM-12-starts-over"
+	SVM12StartsAnewAtExpired ID = "SVM-12-starts-anew-at-expired"
 	SVM13FailsOnSilence      ID = "SVM-13-fails-on-silence"
 	SVM14NewestFirst         ID = "SVM-14-newest-first"
 	SVM15Hurries             ID = "SVM-15-hurries"
@@ -53,6 +55,7 @@ var migrationCatalog = []Defect{
 	{SVM03OldCheckpoint, "SVM-03", inControllerManager, "the checkpoint is the revision of the agreement, however old that is"},
 	{SVM04SkipsSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done"},
 	{SVM04LeavesSome, "SVM-04", inControllerManager, "every tenth object is not written, and counts as done; storedVersions is left as it is"},
+	{SVM04StopsAtExpired, "SVM-04", inControllerManager, "a list whose history etcd has forgotten counts as read to its end"},
 	{SVM04ForgetsUnserved, "SVM-04", inControllerManager, "an object whose resource no server answers for counts as deleted"},
 	{SVM05Marks, "SVM-05", inControllerManager, "what is migrated gets an annotation"},
 	{SVM05Forgets, "SVM-05", inAPIServer, "the specs of custom resources are not stored in version v1"},
@@ -64,6 +67,7 @@ var migrationCatalog = []Defect{
 	{SVM10SkipsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass is not repeated, and counts as done"},
 	{SVM11GivesUp, "SVM-11", inControllerManager, "the controller fails a migration that another instance has begun"},
 	{SVM12StartsOver, "SVM-12", inControllerManager, "a controller that resumes a migration begins at the first object again"},
+	{SVM12StartsAnewAtExpired, "SVM-12", inControllerManager, "a migration begins anew when etcd has forgotten the history of its list"},
 	{SVM13FailsOnSilence, "SVM-13", inControllerManager, "a write that is not answered counts as refused"},
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},

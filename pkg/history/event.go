@@ -90,7 +90,8 @@ type Kind string
 
 // The kinds of events. Each has one payload in Event, of the same name. Further kinds stand
 // beside their payloads: KindRead, KindVisibility, KindEtcdHash, KindCustomResourceAnswer,
-// KindStarvation, KindVersionTrial, KindBackendUpdate.
+// KindStarvation, KindVersionTrial, KindBackendUpdate,
+// KindEtcdCompaction.
 const (
 	KindStep               Kind = "step"
 	KindNotReached         Kind = "notReached"
@@ -161,6 +162,8 @@ type Event struct {
 	CustomResourceAnswer *CustomResourceAnswer `json:"customResourceAnswer,omitempty"`
 	// VersionTrial is a start of an API server's program with versions that it must refuse.
 	VersionTrial *VersionTrial `json:"versionTrial,omitempty"`
+	// EtcdCompaction is that the harness had etcd forget its history.
+	EtcdCompaction *EtcdCompaction `json:"etcdCompaction,omitempty"`
 	// BackendUpdate is that an aggregated server of the harness hosts something else.
 	BackendUpdate *BackendUpdate `json:"backendUpdate,omitempty"`
 	// ThirdPartyObject is an object that neither the control plane nor the harness made.

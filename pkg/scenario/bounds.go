@@ -49,6 +49,8 @@ const (
 	// CatchUpTimeout bounds the wait until the recorder of etcd has recorded
 	// what had happened by a moment.
 	CatchUpTimeout = 15 * time.Second
+	// CompactTimeout bounds the wait until any member's etcd has compacted its history.
+	CompactTimeout = 15 * time.Second
 	// RejoinTimeout is how long etcd may take after a power cut until all its
 	// members are there and have caught up, counted from when all components of
 	// the member were ready. A member that was away for seconds needs a few

@@ -16,5 +16,6 @@ var (
 	_ = play.Scenario("discovery-forward.yaml")
 	_ = play.Scenario("discovery-peers.yaml")
 	_ = play.Scenario("discovery-churn.yaml")
+	_ = play.Scenario("compacted.yaml")
 	_ = play.Scenario("discovery-gates.yaml")
 )

@@ -20,6 +20,7 @@ var (
 	_ = play.Scenario("migration-namespace.yaml")
 	_ = play.Scenario("migration-restart.yaml")
 	_ = play.Scenario("migration-resume.yaml")
+	_ = play.Scenario("migration-compacted.yaml")
 	_ = play.Scenario("migration-rollback.yaml")
 	_ = play.Scenario("migration-takeover.yaml")
 	_ = play.Scenario("migration-leftovers.yaml")

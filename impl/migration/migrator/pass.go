@@ -51,6 +51,7 @@ func (w *worker) list(ctx context.Context) (*unstructured.UnstructuredList, verd
 	if errors.As(err, &status) {
 		inconsistent = status.Status().ListMeta.Continue
 	}
+	w.m.options.Logger.Info("The list has expired, going on from a later state", "migration", w.svm.Name, "fromTheStart", inconsistent == "")
 	w.change(func(c migration.Checkpoint) migration.Checkpoint { return c.Expired(inconsistent) })
 	return nil, verdict{}, nil
 }
