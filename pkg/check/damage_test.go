@@ -47,6 +47,11 @@ var damages = map[string]func(t *rapid.T, events []history.Event, at int) []hist
 		}
 		return events
 	},
+	"a server names another revision": func(t *rapid.T, events []history.Event, at int) []history.Event {
+		ev := history.Event{Kind: history.KindRequest, At: events[at].At, From: max(1, events[at].At-1), Request: &history.Request{Class: history.ClassReview, Code: 201}}
+		ev.Request.ResourceVersion = rapid.Int64Range(1, 1_000_000).Draw(t, "revision")
+		return numbered(slices.Insert(events, at+1, ev))
+	},
 	"starve": func(t *rapid.T, events []history.Event, at int) []history.Event {
 		ev := history.Event{Kind: history.KindStarvation, At: events[at].At, Starvation: &history.Starvation{}}
 		ev.From = max(1, ev.At-rapid.Int64Range(1, int64(5*time.Minute)).Draw(t, "lasts"))

@@ -9,20 +9,38 @@ import (
 // Clock tells when etcd made a revision. It rests on requests that name a revision, and
 // on when the recorder of etcd told of it: what a write made was made between its
 // sending and its answer, so a higher revision was made after the sending, and a lower
-// one before the answer.
+// one before the answer. An answer is the word of the server that is judged: one that names
+// a revision that etcd cannot have had then, nor soon after, as the recorder shows, counts for
+// nothing.
 type Clock struct {
-	// after are revisions with a time after which all higher ones were made; before are
-	// revisions with a time before which they, and all lower ones, were made. Both are in
-	// the order of revisions once sorted.
+	// made are revisions with a time after which all higher ones were made; seen are
+	// revisions with a time before which they, and all lower ones, were made.
+	made, seen []reading
+	// told are between which times the recorder of etcd shows that a revision was made, in the
+	// order of revisions and of both times.
+	told []bracket
+	// after and before are those of made and seen that the recorder does not refute, in the
+	// order of revisions. They are there once sorted.
 	after, before []reading
 	sorted        bool
 }
 
 type reading struct{ revision, at int64 }
 
+type bracket struct{ revision, from, to int64 }
+
+// Told has the recorder of etcd tell of a revision, which was made between two times. It tells
+// of revisions in their order.
+func (c *Clock) Told(revision, from, to int64) {
+	if n := len(c.told); n > 0 {
+		from, to = max(from, c.told[n-1].from), max(to, c.told[n-1].to)
+	}
+	c.told, c.sorted = append(c.told, bracket{revision, from, to}), false
+}
+
 // Made tells that the revision was made between two times.
 func (c *Clock) Made(revision, from, to int64) {
-	c.after = append(c.after, reading{revision, from})
+	c.made = append(c.made, reading{revision, from})
 	c.Seen(revision, to)
 }
 
@@ -31,8 +49,13 @@ func (c *Clock) Seen(revision, at int64) {
 	if revision <= 0 {
 		return
 	}
-	c.before = append(c.before, reading{revision, at})
+	c.seen = append(c.seen, reading{revision, at})
 	c.sorted = false
+}
+
+// lastTold is the index of the last revision up to another one that the recorder told of.
+func (c *Clock) lastTold(revision int64) int {
+	return Last(c.told, revision, func(b bracket) int64 { return b.revision })
 }
 
 // sort has each reading of after be the latest of all lower revisions, and each of
@@ -41,6 +64,14 @@ func (c *Clock) sort() {
 	if c.sorted {
 		return
 	}
+	c.after = Where(c.made, func(r reading) bool {
+		i := c.lastTold(r.revision) + 1
+		return i == len(c.told) || c.told[i].to+int64(etcdDelay) >= r.at
+	})
+	c.before = Where(c.seen, func(r reading) bool {
+		i := c.lastTold(r.revision)
+		return i < 0 || c.told[i].from-int64(etcdDelay) <= r.at
+	})
 	byRevision := func(a, b reading) int { return cmp.Compare(a.revision, b.revision) }
 	slices.SortStableFunc(c.after, byRevision)
 	slices.SortStableFunc(c.before, byRevision)

@@ -110,6 +110,7 @@ func (h *History) observeStored(ev *history.Event) {
 	}
 	h.tell(ev.Stored.Revision, ev.Seq)
 	h.clock.Seen(ev.Stored.Revision, ev.At)
+	h.clock.Told(ev.Stored.Revision, h.recorded(StampOf(ev)), ev.At)
 	h.observeStorageVersion(ev)
 	h.observeParticipation(ev)
 	h.writes.stored(ev)
@@ -196,19 +197,25 @@ func StampOf(ev *history.Event) Stamp {
 // When is the moment at which came about what an event tells of. Ask only when all of
 // the history was observed: later events narrow the moments of earlier ones.
 func (h *History) When(s Stamp) Moment {
-	m := Moment{Earliest: s.At, Latest: s.At, Seq: s.Seq, Revision: s.Revision}
-	switch {
-	case s.From == LongAgo:
-		m.Earliest = LongAgo
-	case s.From > 0:
-		m.Earliest = min(s.From, s.At)
-	case s.Revision > 0:
-		m.Earliest = h.recorders.recordedSince(s.At)
-	}
+	m := Moment{Earliest: h.recorded(s), Latest: s.At, Seq: s.Seq, Revision: s.Revision}
 	if s.Revision > 0 {
 		m.Earliest, m.Latest = h.clock.Bracket(s.Revision, m.Earliest, m.Latest)
 	}
 	return m
+}
+
+// recorded is the earliest time at which what an event tells of can have come about, by its
+// recorder alone.
+func (h *History) recorded(s Stamp) int64 {
+	switch {
+	case s.From == LongAgo:
+		return LongAgo
+	case s.From > 0:
+		return min(s.From, s.At)
+	case s.Revision > 0:
+		return h.recorders.recordedSince(s.At)
+	}
+	return s.At
 }
 
 // Time is a time of a clock of the control plane on the time base of the history, in
