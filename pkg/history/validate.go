@@ -20,7 +20,13 @@ type validator struct {
 	at, revision int64
 	// starved is the end of the last stretch of starvation.
 	starved int64
+	// keys are those of which a change was told at the revision.
+	keys map[string]bool
+	// instances are the last ones that started, of each component of a member.
+	instances map[componentOf]int
 }
+
+type componentOf struct{ member, component string }
 
 // headerProblem says in words how a header breaks the format; empty if it keeps it.
 func headerProblem(h *Header) string {
@@ -57,7 +63,7 @@ func headerProblem(h *Header) string {
 
 // newValidator begins after a header that keeps the format.
 func newValidator(h *Header) validator {
-	var v validator
+	v := validator{keys: map[string]bool{}, instances: map[componentOf]int{}}
 	for _, m := range h.Members {
 		v.members = append(v.members, m.Name)
 	}
@@ -81,7 +87,7 @@ func text(of reflect.Type, line []byte) string {
 // event says in words how an event breaks the format; empty if it keeps it. Its place among
 // the numbers is not looked at.
 func (v *validator) event(e *Event) string {
-	for _, find := range []func(*Event) string{payloadProblem, v.time, v.names, numberProblem, valueProblem, starvationProblem, v.order} {
+	for _, find := range []func(*Event) string{payloadProblem, v.time, v.names, numberProblem, valueProblem, starvationProblem, v.order, v.instance} {
 		if problem := find(e); problem != "" {
 			return problem
 		}
@@ -92,8 +98,14 @@ func (v *validator) event(e *Event) string {
 // take notes an event that keeps the format.
 func (v *validator) take(e *Event) {
 	v.at = e.At
-	if e.Stored != nil {
-		v.revision = e.Stored.Revision
+	if s := e.Stored; s != nil {
+		if s.Revision > v.revision {
+			clear(v.keys)
+		}
+		v.revision, v.keys[s.Key] = s.Revision, true
+	}
+	if p := e.Process; p != nil && p.Change == ProcessStarted {
+		v.instances[componentOf{e.Member, p.Component}] = p.Instance
 	}
 	if e.Starvation != nil {
 		v.starved = e.At
@@ -156,14 +168,34 @@ func (v *validator) time(e *Event) string {
 	return ""
 }
 
-// order is that a change in etcd comes after one of a later revision, see Stored, or that
-// stretches of starvation overlap.
+// order is that a change in etcd comes after one of a later revision, see Stored, or twice, or
+// that stretches of starvation overlap.
 func (v *validator) order(e *Event) string {
 	if e.Starvation != nil && e.Starvation.Waited() > 0 && e.From < v.starved {
 		return fmt.Sprintf("tells of waiting since %d, and the stretch before ended at %d: no waiting counts twice", e.From, v.starved)
 	}
 	if e.Stored != nil && e.Stored.Revision < v.revision {
 		return fmt.Sprintf("tells of revision %d of etcd after %d: the changes are not in the order in which etcd made them", e.Stored.Revision, v.revision)
+	}
+	if s := e.Stored; s != nil && s.Revision == v.revision && v.keys[s.Key] {
+		return fmt.Sprintf("tells of revision %d of %s again: etcd changes a key once at most in a revision", s.Revision, shown(s.Key))
+	}
+	return ""
+}
+
+// instance is that a process starts that had started before, or that something becomes of one
+// that has not: it would count as another process, or as none.
+func (v *validator) instance(e *Event) string {
+	p := e.Process
+	if p == nil {
+		return ""
+	}
+	last, known := v.instances[componentOf{e.Member, p.Component}]
+	switch {
+	case p.Change == ProcessStarted && known && p.Instance <= last:
+		return fmt.Sprintf("tells that instance %d of %s started after instance %d", p.Instance, shown(p.Component), last)
+	case p.Change != ProcessStarted && (!known || p.Instance > last):
+		return fmt.Sprintf("tells of instance %d of %s, which has not started", p.Instance, shown(p.Component))
 	}
 	return ""
 }

@@ -43,6 +43,8 @@ func TestReader_RefusesWhatBreaksTheFormat(t *testing.T) {
 		{"two payloads", `{"seq":2,"at":200,"kind":"ready","member":"cp1","ready":{"code":200},"recorderMissed":{"source":"etcd"}}`, `with the content of "recorderMissed"`},
 		{"a phase", `{"seq":2,"at":200,"kind":"step","step":{"index":1,"phase":"inject"}}`, `has the phase "inject"`},
 		{"a phase of a fault", `{"seq":2,"at":200,"kind":"fault","fault":{"id":"f","phase":"end"}}`, `has the phase "end"`},
+		{"a start", `{"seq":2,"at":200,"kind":"process","member":"cp1","process":{"component":"etcd","change":"started","instance":1}}`, ""},
+		{"an end before the start", `{"seq":2,"at":200,"kind":"process","member":"cp1","process":{"component":"etcd","change":"exited","instance":1}}`, `tells of instance 1 of "etcd", which has not started`},
 		{"a change", `{"seq":2,"at":200,"kind":"process","member":"cp1","process":{"component":"etcd","change":"left"}}`, `has the change "left"`},
 		{"a type of change", `{"seq":2,"at":200,"kind":"stored","stored":{"type":"PUT","revision":1}}`, `has the type "PUT"`},
 		{"a type of watch", `{"seq":2,"at":200,"kind":"watch","member":"cp1","watch":{"type":"LOST"}}`, `has the type "LOST"`},
@@ -268,4 +270,38 @@ func constants(t *testing.T) map[string]string {
 		ast.Inspect(file, visit)
 	}
 	return out
+}
+
+// What is told twice would be judged twice.
+func TestReader_RefusesWhatWasToldBefore(t *testing.T) {
+	stored := func(key string, revision int64) Event {
+		return Event{Kind: KindStored, Stored: &Stored{Type: StoredPut, Key: key, Revision: revision}}
+	}
+	process := func(member, change string, instance int) Event {
+		return Event{Kind: KindProcess, Member: member, Process: &Process{Component: ComponentEtcd, Change: change, Instance: instance}}
+	}
+	for _, tc := range []struct {
+		name   string
+		events []Event
+		want   string
+	}{
+		{"two keys in a revision", []Event{stored("a", 5), stored("b", 5), stored("a", 6)}, ""},
+		{"a key twice in a revision", []Event{stored("a", 5), stored("b", 5), stored("a", 5)}, `tells of revision 5 of "a" again`},
+		{"two processes", []Event{process("cp1", ProcessStarted, 1), process("cp2", ProcessStarted, 1), process("cp1", ProcessStarted, 2), process("cp1", ProcessExited, 1)}, ""},
+		{"a process twice", []Event{process("cp1", ProcessStarted, 1), process("cp1", ProcessStarted, 1)}, `tells that instance 1 of "etcd" started after instance 1`},
+		{"the process before it again", []Event{process("cp1", ProcessStarted, 2), process("cp1", ProcessStarted, 1)}, `tells that instance 1 of "etcd" started after instance 2`},
+		{"a pause of the next process", []Event{process("cp1", ProcessStarted, 1), process("cp1", ProcessPaused, 2)}, `tells of instance 2 of "etcd", which has not started`},
+	} {
+		v := newValidator(&Header{Members: []MemberHeader{{Name: "cp1"}, {Name: "cp2"}}})
+		got := ""
+		for i := range tc.events {
+			if got = v.event(&tc.events[i]); got != "" {
+				break
+			}
+			v.take(&tc.events[i])
+		}
+		if !strings.Contains(got, tc.want) || tc.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
 }

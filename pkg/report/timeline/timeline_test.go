@@ -256,7 +256,10 @@ func tale() []history.Event {
 	ready := func(member string, code int) history.Event {
 		return history.Event{Kind: history.KindReady, Member: member, Ready: &history.Ready{Code: code}}
 	}
+	revision := int64(0)
 	stored := func(key, name string, s history.Stored) history.Event {
+		revision++
+		s.Revision = revision
 		s.Key, s.Name = "/registry/"+key+"/"+name, name
 		if s.Type == "" {
 			s.Type = history.StoredPut
