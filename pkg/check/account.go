@@ -87,8 +87,16 @@ func (a *account) doubts(damage []string) []string {
 			}
 			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s%s) "+neverBit, f.ID, f.Type, f.Action, f.Member, note))
 		}
+		if f.Healed == nil {
+			out = append(out, fmt.Sprintf("the fault %s (%s %s on %s) was never healed: what it excuses has no end", f.ID, f.Type, f.Action, f.Member))
+		}
 		if f.Type == history.FaultPower && (f.Recovery == "" || !f.Whole) {
 			out = append(out, fmt.Sprintf("nothing proves that %s and its etcd were whole again after the fault %s", f.Member, f.ID))
+		}
+	}
+	for _, p := range h.AllProcesses() {
+		if p.Paused().At(h.Now) != fact.No {
+			out = append(out, fmt.Sprintf("the %s of %s was paused and never resumed: what that excuses has no end", p.Component, p.Member))
 		}
 	}
 	return out

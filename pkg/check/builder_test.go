@@ -55,6 +55,11 @@ func (b *historyBuilder) store(revision int64) *historyBuilder {
 	return b.add(history.Event{Kind: history.KindStored, Stored: &history.Stored{Type: history.StoredPut, Key: "/registry/configmaps/default/x", Revision: revision}})
 }
 
+// process changes the life of the first etcd of a.
+func (b *historyBuilder) process(change string) *historyBuilder {
+	return b.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{Component: history.ComponentEtcd, Change: change, Instance: 1, Expected: true}})
+}
+
 func (b *historyBuilder) gap(source string) *historyBuilder {
 	return b.add(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: source, Message: "m"}})
 }

@@ -105,6 +105,7 @@ func (h *History) Observe(ev *history.Event) {
 // revisions, of which several keys may share one.
 func (h *History) observeStored(ev *history.Event) {
 	if ev.Stored.Revision < h.told {
+		h.recorders.retold++
 		h.recorders.distrust(ev.Seq)
 		return
 	}

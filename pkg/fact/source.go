@@ -40,6 +40,9 @@ type recorders struct {
 	// how often a recorder that is not known may have missed something.
 	missing bool
 	stepped string
+	// retold is how often the recorder of etcd told of a change when it had told of all up to a
+	// later one.
+	retold  int64
 	unknown int64
 	// missed is, for each source, the number of the event with which it said first that
 	// it may have missed something, and how often it said so.
@@ -89,6 +92,9 @@ func (h *History) Doubts() []string {
 	}
 	if seq := h.DiskFull(); seq > 0 {
 		out = append(out, fmt.Sprintf("a disk that the run writes to filled: from event %d on nothing says anything of the control plane", seq))
+	}
+	if n := h.recorders.retold; n > 0 {
+		out = append(out, fmt.Sprintf("the recorder of etcd told of %d changes after it had told of all up to a later one", n))
 	}
 	if n := h.recorders.unknown; n > 0 {
 		out = append(out, fmt.Sprintf("recorders that this evenkeel does not know may have missed something %d times", n))
