@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // account is what a judgement says about a run beside its verdicts.
@@ -16,6 +17,33 @@ type account struct {
 	// notReached are the waits of the harness whose condition was not met, and which no
 	// law judges.
 	notReached []string
+	// shown are what the header says that the run lacks and the history shows all the same, with
+	// the number of the first event of it.
+	shown map[string]int64
+}
+
+// showing are events that a run does not record which lacks something.
+var showing = map[string]func(*history.Event) bool{
+	history.LackEtcd:      func(ev *history.Event) bool { return ev.Stored != nil },
+	history.LackProcesses: func(ev *history.Event) bool { return ev.Process != nil && !ev.Process.SelfReported },
+	history.LackBalancer:  func(ev *history.Event) bool { return ev.LoadBalancer != nil },
+}
+
+// refute notes what an event shows that the header says the run lacks.
+func (a *account) refute(ev *history.Event) {
+	for _, lack := range a.history.Header.Lacks {
+		if shows := showing[lack.What]; a.shown[lack.What] == 0 && shows != nil && shows(ev) {
+			a.shown[lack.What] = ev.Seq
+		}
+	}
+}
+
+// header is the history's, without what it wrongly says that the run lacks: no claim keeps a
+// law from judging what the history shows.
+func (a *account) header() history.Header {
+	header := a.history.Header
+	header.Lacks = fact.Where(header.Lacks, func(lack history.Lack) bool { return a.shown[lack.What] == 0 })
+	return header
 }
 
 // keptEtcd bounds how many health checks of etcd a judgement keeps: while the harness
@@ -23,6 +51,7 @@ type account struct {
 const keptEtcd = 20
 
 func (a *account) observe(ev *history.Event) {
+	a.refute(ev)
 	switch {
 	case ev.EtcdHealth != nil:
 		a.etcd = append(a.etcd, EtcdSeen{Event: ev.Seq, Problem: ev.EtcdHealth.Problem(), EtcdHealth: *ev.EtcdHealth})
@@ -77,6 +106,9 @@ func (a *account) doubts(damage []string) []string {
 		out = append(out, "the history has no end: the run was cut off")
 	case !h.End.Complete:
 		out = append(out, "the scenario was not played to its end: "+h.End.Message)
+	}
+	for _, what := range law.SortedKeys(a.shown) {
+		out = append(out, fmt.Sprintf("the header says that the run lacks %s, and event %d shows otherwise", needWords[what], a.shown[what]))
 	}
 	out = append(out, a.notReached...)
 	for _, f := range h.Faults {

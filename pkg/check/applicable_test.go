@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 	"github.com/evenkeel/evenkeel/pkg/story"
 )
@@ -139,4 +140,30 @@ func judgeExternal(t *testing.T, one requirement.Requirement, more ...*history.E
 		judging.Take(ev)
 	}
 	return judging
+}
+
+// A header must not keep a breach from being judged by what it says that the run lacks.
+func TestJudge_ALackThatTheHistoryRefutesHidesNoBreach(t *testing.T) {
+	for _, tc := range []struct {
+		what string
+		told func(*historyBuilder) *historyBuilder
+		want Verdict
+	}{
+		{history.LackEtcd, func(b *historyBuilder) *historyBuilder { return b.store(5) }, Fail},
+		{history.LackProcesses, func(b *historyBuilder) *historyBuilder { return b.process(history.ProcessStarted) }, Fail},
+		{history.LackProcesses, func(b *historyBuilder) *historyBuilder {
+			return b.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: 1, SelfReported: true}})
+		}, NotApplicable},
+		{history.LackEtcd, func(b *historyBuilder) *historyBuilder { return b }, NotApplicable},
+	} {
+		told := newHistory()
+		told.header.Lacks = []history.Lack{{What: tc.what, Reason: "r"}}
+		r := judgeBy(t, tc.told(told).end(), func(_ *countedFacts, l *law.Ledger) { l.Broken("it", fact.Exactly(1, 1), []int64{1}, "broken") })
+		if r.Verdict != tc.want {
+			t.Errorf("without %s: %s, want %s", tc.what, r.Verdict, tc.want)
+		}
+		if tc.want == Fail {
+			wantReason(t, r, "and event 1 shows otherwise")
+		}
+	}
 }

@@ -129,7 +129,7 @@ type Judging struct {
 // Begin begins to judge the requirements.
 func Begin(header history.Header, requirements []requirement.Requirement) *Judging {
 	h := fact.NewHistory(header)
-	j := &Judging{history: h, of: map[requirement.ID]law.Facts{}, account: account{history: h}, requirements: requirements}
+	j := &Judging{history: h, of: map[requirement.ID]law.Facts{}, account: account{history: h, shown: map[string]int64{}}, requirements: requirements}
 	for _, k := range keps {
 		facts := k.Begin(h)
 		j.facts = append(j.facts, facts)

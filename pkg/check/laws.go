@@ -19,7 +19,7 @@ func (j *Judging) result(req requirement.Requirement, doubts []string) (res Resu
 			res = unjudged(Inconclusive, fmt.Sprintf("the law itself crashed: %v", p))
 		}
 	}()
-	if why, ok := Inapplicable(req.ID, j.history.Header); ok {
+	if why, ok := Inapplicable(req.ID, j.account.header()); ok {
 		return unjudged(NotApplicable, why)
 	}
 	if j.of[req.ID] == nil {

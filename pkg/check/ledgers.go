@@ -23,7 +23,7 @@ func (j *Judging) obligations(id requirement.ID) (entries []law.Entry) {
 			entries = nil // the result of the requirement says so
 		}
 	}()
-	if _, not := Inapplicable(id, j.history.Header); not || j.of[id] == nil {
+	if _, not := Inapplicable(id, j.account.header()); not || j.of[id] == nil {
 		return nil
 	}
 	_, ledger := j.of[id].Judge(id)
