@@ -216,6 +216,8 @@ func (c *course[F, S]) end(e *Entry) int64 {
 	switch {
 	case e.Least > bound:
 		return c.late(e, o, bound)
+	case c.Looks == nil && e.Most > bound && (o.void != nil || o.came == nil && c.running.At(c.over.Latest) == fact.No):
+		*e = e.Unclear("it was owed for between %s and %s, and the bound is %s", e.Least.Round(time.Millisecond), e.Most.Round(time.Millisecond), bound).Shown(began.Seq, o.last.Seq)
 	case o.void != nil:
 		*e = e.Excused("%s", o.void.Why)
 	case o.came == nil && c.running.At(c.over.Latest) == fact.No:

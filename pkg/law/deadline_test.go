@@ -71,6 +71,11 @@ func except(spans ...fact.Span) fact.Signal {
 	return b.Signal()
 }
 
+// maybe is Yes but for a span in which it is not known.
+func maybe(span fact.Span) fact.Signal {
+	return fact.Or(except(span), fact.Constant(fact.Unknown))
+}
+
 func TestDeadline_EndsEachObligation(t *testing.T) {
 	uncertain := []fact.Moment{{Earliest: 19 * s, Latest: 21 * s}}
 	for name, tc := range map[string]struct {
@@ -100,6 +105,9 @@ func TestDeadline_EndsEachObligation(t *testing.T) {
 		"void after the bound":                 {duty{begin: at(10), running: always(), void: []law.Void{{Moment: at(25)[0], Why: "because"}}}, 50, []law.Ending{law.Late}},
 		"void after it was done":               {duty{begin: at(10), done: at(15), running: always(), void: []law.Void{{Moment: at(18)[0], Why: "because"}}}, 50, []law.Ending{law.Met}},
 		"begun again after what never came":    {duty{begin: at(10, 40), running: always()}, 50, []law.Ending{law.Late, law.Superseded}},
+		"void before or after the bound":       {duty{begin: at(10), running: always(), void: []law.Void{{Moment: fact.Moment{Earliest: 18 * s, Latest: 22 * s}, Why: "because"}}}, 50, []law.Ending{law.Unclear}},
+		"void, and it may have stood before":   {duty{begin: at(10), running: maybe(fact.Span{Begin: 12, End: 30}), void: []law.Void{{Moment: at(32)[0], Why: "because"}}}, 50, []law.Ending{law.Unclear}},
+		"it stands at the end, and may before": {duty{begin: at(10), running: fact.And(maybe(fact.Span{Begin: 12, End: 30}), except(fact.Span{Begin: 32, End: 900}))}, 50, []law.Ending{law.Unclear}},
 		"whether the clock ran is not known":   {duty{begin: at(10), done: at(30), running: fact.Constant(fact.Unknown)}, 50, []law.Ending{law.Unclear}},
 	} {
 		entries := tc.duty.judge(tc.over * s).Entries
