@@ -29,11 +29,18 @@ type reading struct{ revision, at int64 }
 
 type bracket struct{ revision, from, to int64 }
 
+// toldApart is how far apart what is kept of what the recorder of etcd tells is at least; with
+// each change there would be as many brackets as events.
+const toldApart = int64(etcdDelay) / 10
+
 // Told has the recorder of etcd tell of a revision, which was made between two times. It tells
 // of revisions in their order.
 func (c *Clock) Told(revision, from, to int64) {
 	if n := len(c.told); n > 0 {
 		from, to = max(from, c.told[n-1].from), max(to, c.told[n-1].to)
+		if from < c.told[n-1].from+toldApart && to < c.told[n-1].to+toldApart {
+			return
+		}
 	}
 	c.told, c.sorted = append(c.told, bracket{revision, from, to}), false
 }
