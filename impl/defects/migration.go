@@ -19,7 +19,6 @@ const (
 	SVM10SkipsOnError        ID = "SVM-10-skips-on-error"
 	SVM11GivesUp             ID = "SVM-11-gives-up"
 	SVM12StartsOver          ID = "SVM-12-starts-over"
-	SVM12StartsAnewAtExpired ID = "SVM-12-starts-anew-at-expired"
 	SVM13FailsOnSilence      ID = "SVM-13-fails-on-silence"
 	SVM14NewestFirst         ID = "SVM-14-newest-first"
 	SVM15Hurries             ID = "SVM-15-hurries"
@@ -67,7 +66,6 @@ var migrationCatalog = []Defect{
 	{SVM10SkipsOnError, "SVM-10", inControllerManager, "a write that meets an error which may pass is not repeated, and counts as done"},
 	{SVM11GivesUp, "SVM-11", inControllerManager, "the controller fails a migration that another instance has begun"},
 	{SVM12StartsOver, "SVM-12", inControllerManager, "a controller that resumes a migration begins at the first object again"},
-	{SVM12StartsAnewAtExpired, "SVM-12", inControllerManager, "a migration begins anew when etcd has forgotten the history of its list"},
 	{SVM13FailsOnSilence, "SVM-13", inControllerManager, "a write that is not answered counts as refused"},
 	{SVM14NewestFirst, "SVM-14", inControllerManager, "of the migrations of a resource the newest has its turn first"},
 	{SVM15Hurries, "SVM-15", inControllerManager, "migrations write as fast as they can"},

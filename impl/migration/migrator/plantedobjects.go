@@ -51,11 +51,8 @@ func plantObjects(o objects, client dynamic.Interface, d defects.Set) objects {
 
 func (p *plantedObjects) list(ctx context.Context, resource schema.GroupVersionResource, options metav1.ListOptions) (*unstructured.UnstructuredList, error) {
 	list, err := p.objects.list(ctx, resource, options)
-	switch expired := apierrors.IsResourceExpired(err); {
-	case expired && p.defects.Has(defects.SVM04StopsAtExpired):
+	if apierrors.IsResourceExpired(err) && p.defects.Has(defects.SVM04StopsAtExpired) {
 		return &unstructured.UnstructuredList{}, nil // defect: SVM-04-stops-at-expired
-	case expired && p.defects.Has(defects.SVM12StartsAnewAtExpired):
-		return nil, apierrors.NewResourceExpired("the list is too old") // defect: SVM-12-starts-anew-at-expired
 	}
 	if err != nil || options.Limit == 1 {
 		return list, err
