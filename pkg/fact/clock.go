@@ -38,7 +38,7 @@ const toldApart = int64(etcdDelay) / 10
 func (c *Clock) Told(revision, from, to int64) {
 	if n := len(c.told); n > 0 {
 		from, to = max(from, c.told[n-1].from), max(to, c.told[n-1].to)
-		if from < c.told[n-1].from+toldApart && to < c.told[n-1].to+toldApart {
+		if to < c.told[n-1].to+toldApart {
 			return
 		}
 	}

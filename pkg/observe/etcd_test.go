@@ -27,6 +27,16 @@ func deletion(revision int64, key string) *clientv3.Event {
 	return &clientv3.Event{Type: clientv3.EventTypeDelete, Kv: &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision}}
 }
 
+// recording has the recorder record until what it returns is called, which waits for its end.
+func recording(ctx context.Context, end context.CancelFunc, r *Etcd) (stop func()) {
+	running := make(chan struct{})
+	go func() {
+		defer close(running)
+		r.Run(ctx)
+	}()
+	return func() { end(); <-running }
+}
+
 func newRecorder(m *memory) *Etcd { return NewEtcd([]string{"cp1"}, nil, m, clock.RealClock{}) }
 
 func TestEtcdRecordsEachRevisionOnce(t *testing.T) {
@@ -101,12 +111,7 @@ func TestEtcdFollowsARealEtcd(t *testing.T) {
 		}
 	}, m, clock.RealClock{})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	running := make(chan struct{})
-	go func() {
-		defer close(running)
-		r.Run(ctx)
-	}()
+	defer recording(ctx, cancel, r)()
 
 	client, err := r.client("here")
 	if err != nil {
@@ -140,8 +145,6 @@ func TestEtcdFollowsARealEtcd(t *testing.T) {
 			t.Errorf("change %d is out of order", i)
 		}
 	}
-	cancel()
-	<-running
 }
 
 // A member that is down takes no watch and refuses none: the client tries again and again.
@@ -151,12 +154,7 @@ func TestEtcdLeavesAMemberThatIsDown(t *testing.T) {
 		return configs[member], nil
 	}, newMemory(), clock.RealClock{})
 	ctx, cancel := context.WithCancel(t.Context())
-	running := make(chan struct{})
-	go func() {
-		defer close(running)
-		r.Run(ctx)
-	}()
-	defer func() { cancel(); <-running }()
+	defer recording(ctx, cancel, r)()
 
 	client, err := r.client("here")
 	if err != nil {

@@ -25,12 +25,7 @@ func TestEtcdCompact_ForgetsWhatIsRecordedAlone(t *testing.T) {
 		return here, nil
 	}, m, clock.RealClock{})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	running := make(chan struct{})
-	go func() {
-		defer close(running)
-		r.Run(ctx)
-	}()
-	defer func() { cancel(); <-running }()
+	defer recording(ctx, cancel, r)()
 	client, err := r.client("here")
 	if err != nil {
 		t.Fatal(err)
