@@ -53,3 +53,21 @@ func TestCLE09_ATakerWhoseClockIsAheadTakesNothingEarly(t *testing.T) {
 	taken(9*s).expectBreaches(t, "CLE-09", "before it expired")
 	taken(16*s).expectBreaches(t, "CLE-09")
 }
+
+// What the harness writes into a Lease, as another administrator may, is what counts from then on.
+func TestCLE09_AClaimThatTheHarnessWroteIsTheHarnesss(t *testing.T) {
+	const s = time.Second
+	written := func(now history.Lease) *electionBuilder {
+		b := controlPlane("1.3.0", "1.2.0").elect(managersLease, "a_1").wait(3*s).renew(managersLease, "a_1")
+		now.Renewed = b.events[len(b.events)-1].Stored.Lease.Renewed
+		return b.wait(s).choose(managersLease, now).wait(3 * s)
+	}
+	for name, now := range map[string]history.Lease{
+		"shortened": {Holder: "a_1", Strategy: newestStrategy, Duration: 1}, "emptied": {Strategy: newestStrategy},
+	} {
+		r := written(now).elect(managersLease, "b_1").expectBreaches(t, "CLE-09")
+		if r.Obligations.Unclear != 0 {
+			t.Errorf("%s: %+v", name, r.Obligations)
+		}
+	}
+}

@@ -49,6 +49,30 @@ func TestElections_AreNotOwedWithoutAMajorityOfEtcd(t *testing.T) {
 	denied(80*s).expectBreaches(t, "CLE-24", "had no leader for")
 }
 
+// A better candidate gets no Lease, and an instance declares none, while etcd cannot write.
+func TestDuties_StandStillWithoutAMajorityOfEtcd(t *testing.T) {
+	const s = time.Second
+	outage := func(b *electionBuilder, then time.Duration) *electionBuilder {
+		return b.cutEtcd(history.PhaseInject, history.PhaseWitness).waitWithoutEtcd(80 * s).etcdDelayed(79 * s).
+			cutEtcd(history.PhaseHeal).waitWithChanges(then)
+	}
+	long := func(leader string) *electionBuilder {
+		b := controlPlane("1.3.0").storeLease(coordinatorsLease, history.Lease{Holder: "c_c", Duration: 3600})
+		return b.storeLease(managersLease, history.Lease{Holder: leader, Strategy: oldestStrategy, Coordinator: "a_c", Duration: 3600})
+	}
+	better := func(then time.Duration) *electionBuilder {
+		b := long("a_1").manager("c", history.ProcessStarted, "").declare("c_1", managersLease, "1.2.0")
+		return outage(b, then).elect(managersLease, "c_1").wait(s)
+	}
+	better(2*s).expectBreaches(t, "CLE-08")
+	better(80*s).expectBreaches(t, "CLE-08", "a_1 (1.3.0) held")
+	starts := func(then time.Duration) *electionBuilder {
+		return outage(long("a_1").manager("c", history.ProcessStarted, ""), then).declare("c_1", managersLease, "1.3.0").wait(s)
+	}
+	starts(2*s).expectBreaches(t, "CLE-01")
+	starts(80*s).expectBreaches(t, "CLE-01", "the controller-manager of c ran and was no candidate for")
+}
+
 // What removes dead candidates is a part of coordination.
 func TestCLE16_WhereNoServerCoordinatesDeadCandidatesStay(t *testing.T) {
 	dead := func(off ...string) *electionBuilder {

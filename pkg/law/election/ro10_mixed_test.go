@@ -24,3 +24,13 @@ func TestRO10_ALockWithoutCandidatesIsComparedWithOneThatHasThem(t *testing.T) {
 	beside("1.1").expectBreaches(t, "RO-10", "and those of 1.1 by "+old)
 	beside("1.2").expectBreaches(t, "RO-10")
 }
+
+// Two locks that both have candidates are compared by these alone.
+func TestRO10_LocksWithCandidatesAreBlamedOnce(t *testing.T) {
+	const s, old = time.Second, "kube-system/kube-controller-manager-legacy"
+	b := controlPlane()
+	b.managerOf("c", history.ProcessStarted, "", "1.1").declare("c_1", old, "1.1.0")
+	b.managerOf("a", history.ProcessStarted, "", "1.2").declare("a_1", managersLease, "1.2.0")
+	b.wait(3*s).elect(old, "c_1").elect(managersLease, "a_1").wait(3 * s)
+	b.expectBreaches(t, "RO-10", "stands for")
+}
