@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -190,5 +191,41 @@ func TestBitten_NeedsARequest(t *testing.T) {
 	cancel()
 	if proof, err := s.Bitten(ctx, 1); err == nil {
 		t.Errorf("there is the proof %q", proof)
+	}
+}
+
+// As a server that is upgraded: what it hosts is another, in both forms, and so is its tag.
+func TestServer_GrowsAndIsAsBefore(t *testing.T) {
+	s, client := start(t)
+	tag := ""
+	conditional := func(want int) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, fmt.Sprintf("https://%s:%d/apis", s.Host(), s.Port()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("If-None-Match", tag)
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if tag = response.Header.Get("ETag"); response.StatusCode != want || tag == "" {
+			t.Errorf("%d with the tag %q, want %d", response.StatusCode, tag, want)
+		}
+	}
+	conditional(200)
+	conditional(304)
+	for _, grown := range []bool{true, false} {
+		if hosts := s.Grow(grown); slices.Contains(hosts, ebbs.plural) != grown {
+			t.Errorf("it hosts %v", hosts)
+		}
+		for _, path := range []string{"/apis", "/apis/" + group + "/v1", "/apis/" + group + "/v1beta1"} {
+			if _, body, err := get(t.Context(), s, client, path); err != nil || strings.Contains(body, ebbs.plural) != grown {
+				t.Errorf("%s: %s %v", path, body, err)
+			}
+		}
+		conditional(200)
+		conditional(304)
 	}
 }
