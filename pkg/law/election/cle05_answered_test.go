@@ -18,6 +18,10 @@ func TestCLE05_CLE16_ADeletedCandidateIsNotElectedLater(t *testing.T) {
 	for _, after := range []time.Duration{8 * second, 60 * second} {
 		stood().wait(after).elect(probeLease, "evenkeel-rowers-a").expectBreaches(t, "CLE-05", "evenkeel-rowers-a was elected for "+probeLease+", and had been deleted for")
 	}
+	// How long ago it was deleted, the recorder does not know.
+	if r := stood().waitWithoutEtcd(8*second).etcdDelayed(7*second).elect(probeLease, "evenkeel-rowers-a").judge(t, "CLE-05"); r.Obligations.Unclear != 1 {
+		t.Errorf("an election when the recorder of etcd was behind: %s, %+v", r.Verdict, r.Obligations)
+	}
 	stood().wait(50*second).declare("evenkeel-rowers-a", probeLease, "1.2.0").wait(second).elect(probeLease, "evenkeel-rowers-a").expectBreaches(t, "CLE-05")
 	stood().wait(60*second).storeLease(probeLease, history.Lease{Holder: "evenkeel-rowers-a"}).expectBreaches(t, "CLE-05")
 
