@@ -63,6 +63,7 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 		return
 	}
 	all := view.migrations.All()
+	busy := m.crew.busy()
 	m.mark(ctx, view, all)
 	m.trigger(ctx, view, all)
 	heads := m.inTurn(ctx, all, m.decide.heads(all))
@@ -78,6 +79,12 @@ func (m *Migrator) pass(ctx context.Context, view view) {
 		m.targets, m.targetsAt = targets, m.options.Clock.Now()
 	}
 	for _, head := range heads {
+		if busy != "" && m.crew.busy() == "" {
+			// The worker has left since the migrations were ordered: it may be another one's
+			// turn.
+			m.wake()
+			return
+		}
 		m.advance(ctx, view, head)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/evenkeel/evenkeel/impl/migration"
@@ -59,6 +60,37 @@ func TestResourceThatCannotBeReadDelaysNoOther(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A worker that gives way leaves while the loop looks at the migrations: the next worker is
+// for the one that has waited, though the loop looked at it before.
+func TestWorkerThatLeavesDuringAPass(t *testing.T) {
+	inWorld(t, 15, func(t *testing.T, w *world) {
+		w.listing = func(metav1.ListOptions) error { return apierrors.NewServiceUnavailable("no endpoints") }
+		w.alter = func(m *Migrator) {
+			gave, sound := false, m.decide
+			m.decide.givesWay = func(stuck error) bool {
+				gave = gave || stuck != nil
+				return sound.givesWay(stuck)
+			}
+			m.decide.busy = func(svm, at types.UID) bool {
+				for gave && at != "" && m.crew.busy() == at {
+					time.Sleep(time.Millisecond)
+				}
+				gave = false
+				return sound.busy(svm, at)
+			}
+		}
+		w.addGadgets(20)
+		w.ask("bad")
+		defer w.start(Options{})()
+		time.Sleep(5 * time.Second)
+		w.askForGadgets("good")
+		asked := time.Now()
+		if got := w.ended("good"); got.Reason != migration.ReasonSucceeded || time.Since(asked) > 2*migration.GiveWay {
+			t.Errorf("the other one ended with %+v after %s", got, time.Since(asked))
+		}
+	})
 }
 
 // The server of a resource that was unreachable comes back.

@@ -43,6 +43,8 @@ const patience = time.Hour
 
 // world is a control plane in memory, with the custom resource widgets.
 type world struct {
+	// alter changes a Migrator before it runs, if it is set.
+	alter      func(*Migrator)
 	t          *testing.T
 	client     *fake.Clientset
 	extensions *extensionsfake.Clientset
@@ -309,7 +311,11 @@ func (w *world) start(options Options) (stop func()) {
 	var running sync.WaitGroup
 	c := w.clients()
 	c.objects = plantObjects(c.objects, nil, options.Defects)
-	running.Go(func() { newMigrator(options, c).run(ctx) })
+	m := newMigrator(options, c)
+	if w.alter != nil {
+		w.alter(m)
+	}
+	running.Go(func() { m.run(ctx) })
 	return func() {
 		cancel()
 		running.Wait()
