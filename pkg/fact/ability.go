@@ -39,21 +39,28 @@ func (h *History) EtcdQuorum() Signal {
 	})
 }
 
-// Healthy is while nothing stands in the way at a member: its API server serves, no fault
-// is at the member, nor has one taken its power.
+// Healthy is while nothing stands in the way at a member: its API server serves, the harness
+// does not keep its etcd from running, no fault is at the member, nor has one taken its power.
+//
+// Members have their etcd beside them, and an API server reads from and writes to that one
+// only: without it a request waits until the etcd is back, or fails.
 func (h *History) Healthy(member string) Signal {
-	return And(h.Serves(member), Not(h.FaultAt(member)), Not(h.Powerless(member)))
+	return And(h.Serves(member), Not(h.Stopped(member, history.ComponentEtcd)), Not(h.FaultAt(member)), Not(h.Powerless(member)))
 }
 
-// Stopped is while the harness keeps a component of a member from running: it ended or
-// paused the process, and has not started another one. A process that ends by itself is
-// not stopped.
+// Stopped is while the harness keeps a component of a member from running: it told the
+// process to end, ended or paused it, and has not started another one. One that is told to
+// end may live on for a while, and no longer works: an etcd with watches takes some 8 s, in
+// which it answers nothing. A process that ends by itself is not stopped.
 func (h *History) Stopped(member, component string) Signal {
 	var ended Builder
 	var paused []Signal
 	for _, p := range h.Processes(member, component) {
 		ended.Set(p.Started, No)
-		if p.Exited != nil && p.Expected {
+		switch {
+		case p.Stopping != nil:
+			ended.Set(*p.Stopping, Yes)
+		case p.Exited != nil && p.Expected:
 			ended.Set(*p.Exited, Yes)
 		}
 		paused = append(paused, p.Paused())

@@ -16,6 +16,8 @@ type Process struct {
 	// Off are the features that it was started without.
 	Off     []string
 	Started Moment
+	// Stopping is when the harness told it to end, nil if it did not.
+	Stopping *Moment
 	// Exited is nil while it lives; Expected is whether the harness ended it, and Exit says
 	// how it ended. Untold is whether nothing told of its end but the next process, so that
 	// it is not known who ended it.
@@ -95,6 +97,10 @@ func (ps *processes) observe(ev *history.Event) {
 		}
 		ps.all = append(ps.all, started)
 		ps.of[key] = append(ps.of[key], started)
+	case history.ProcessStopping:
+		if last != nil && last.Instance == p.Instance && last.Stopping == nil {
+			last.Stopping = &at
+		}
 	case history.ProcessExited:
 		for _, one := range ps.of[key] {
 			if one.Instance != p.Instance || one.Exited != nil && !one.Untold {

@@ -105,11 +105,13 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 		} else {
 			c.done = slices.SortedStableFunc(slices.Values(d.Done(s)), byTime)
 		}
-		until := int64(fact.Never) // the end of the obligation before
+		until := fact.Exactly(fact.Never, 0) // the end of the obligation before
 		for _, began := range slices.SortedStableFunc(slices.Values(d.Begin(s)), byTime) {
 			e := entryOf(d.Describe, s)
 			e.Began = began
-			if began.Latest <= until {
+			// Where what was done may come about without what began, it may have ended the one
+			// before, and come about before this one began.
+			if began.Latest <= until.Earliest || began.Latest <= until.Latest && !d.Unrelated {
 				e.Ending, e.Why = Superseded, "an earlier one stands for it"
 			} else {
 				until = c.end(&e)
@@ -120,6 +122,9 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 	}
 	return l
 }
+
+// forever is the end of what goes on when the history ends.
+var forever = fact.Exactly(fact.Forever, 0)
 
 // byTime orders moments by when they have certainly come.
 func byTime(a, b fact.Moment) int { return cmp.Compare(a.Latest, b.Latest) }
@@ -204,8 +209,8 @@ func (c *course[F, S]) shown(o *outcome, began fact.Moment) {
 	o.first = fact.Exactly(missing.Latest, missing.Seq)
 }
 
-// end ends an obligation, and gives the instant up to which it went on.
-func (c *course[F, S]) end(e *Entry) int64 {
+// end ends an obligation, and gives the moment up to which it went on.
+func (c *course[F, S]) end(e *Entry) fact.Moment {
 	began, o := e.Began, c.outcome(e.Began)
 	bound := c.bound(began)
 	e.Least = time.Duration(c.running.Lasts(began.Latest, o.first.Earliest, fact.Yes))
@@ -222,16 +227,16 @@ func (c *course[F, S]) end(e *Entry) int64 {
 		*e = e.Excused("%s", o.void.Why)
 	case o.came == nil && c.running.At(c.over.Latest) == fact.No:
 		*e = e.Excused("what it takes was not there at the end of the history")
-		return fact.Forever
+		return forever
 	case o.came == nil && c.Looks != nil && e.Most > bound:
 		*e = e.Unclear("nothing was recorded that shows whether it came about").Shown(began.Seq, o.first.Seq)
-		return fact.Forever
+		return forever
 	case o.came == nil:
 		*e = e.Open("the history ended %s after event %d, and the bound is %s", e.Most.Round(time.Millisecond), began.Seq, bound)
-		return fact.Forever
+		return forever
 	case o.sure == nil && e.Most <= bound:
 		*e = e.Unclear("it is not certain whether it came about before or after it began to be owed").Shown(began.Seq, o.came.Seq)
-		return o.came.Latest
+		return *o.came
 	case e.Most > bound:
 		*e = e.Unclear("it took between %s and %s, and the bound is %s", e.Least.Round(time.Millisecond), e.Most.Round(time.Millisecond), bound).Shown(began.Seq, o.last.Seq)
 	default:
@@ -240,7 +245,7 @@ func (c *course[F, S]) end(e *Entry) int64 {
 			e.Tags = append(e.Tags[:len(e.Tags):len(e.Tags)], c.Tag(c.s, began, o.last)...)
 		}
 	}
-	return o.last.Latest
+	return o.last
 }
 
 // breaks ends an obligation as broken where something shows that it is.
@@ -259,7 +264,7 @@ func (c *course[F, S]) bound(began fact.Moment) time.Duration {
 
 // late ends an obligation that was late, if the machine is not to blame. What shows it is the
 // first event after the bound was over: what a recorder missed later takes nothing away from it.
-func (c *course[F, S]) late(e *Entry, o outcome, bound time.Duration) int64 {
+func (c *course[F, S]) late(e *Entry, o outcome, bound time.Duration) fact.Moment {
 	at := c.running.Reaches(e.Began.Latest, int64(bound), fact.Yes)
 	overdue := c.bounds.over.Evidence(at)
 	if i := slices.IndexFunc(c.looks, func(k Look) bool { return !k.Shows && k.Until >= at }); i >= 0 {
@@ -281,7 +286,7 @@ func (c *course[F, S]) late(e *Entry, o outcome, bound time.Duration) int64 {
 	}
 	*e = UnlessStarved(c.bounds.over, *e, e.Least-bound, c.running, e.Began.Latest, o.first.Earliest)
 	if done == nil {
-		return fact.Forever // the clock of one that never came about runs on
+		return forever // the clock of one that never came about runs on
 	}
-	return o.last.Latest
+	return o.last
 }

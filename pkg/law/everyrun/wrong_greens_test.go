@@ -299,3 +299,29 @@ func TestVisible_AWatchMayBreakForAMoment(t *testing.T) {
 	})
 	judgetest.Expect(t, "RO-06", events, check.Pass)
 }
+
+// An etcd that is told to end answers nothing while its watches end, and its member shows
+// nothing until the next one is there.
+func TestVisible_WaitsForTheEtcdOfTheMember(t *testing.T) {
+	late := requirement.MustBound("RO-06", "showsWithin") + time.Second
+	for name, c := range map[string]struct {
+		of   string // whose etcd
+		want check.Verdict
+	}{"its own": {"cp2", check.Pass}, "another one's": {"cp3", check.Fail}} {
+		t.Run(name, func(t *testing.T) {
+			etcd := func(b *stories.Builder, change string, instance int) {
+				b.Emit(history.Event{Kind: history.KindProcess, Member: c.of, Process: &history.Process{
+					Component: history.ComponentEtcd, Change: change, Instance: instance, Expected: change == history.ProcessExited,
+				}})
+			}
+			judgetest.Expect(t, "RO-06", replaced("at rest", func(b *stories.Builder) {
+				b.Advance(1000)
+				etcd(b, history.ProcessStopping, 1)
+				b.Write(b.Members[0], "configmaps")
+				b.Show(b.Members[1], b.Members[0], late)
+				etcd(b, history.ProcessExited, 1)
+				etcd(b, history.ProcessStarted, 2)
+			}), c.want)
+		})
+	}
+}
