@@ -261,3 +261,17 @@ func TestEffects_AreOfStepsThatThereAre(t *testing.T) {
 		}
 	}
 }
+
+// Variations of variations have copies of one gene beside each other.
+func TestRenamed_BesideCopiesOfItself(t *testing.T) {
+	gene := Gene{Step: "migrate", Values: registry.Values{"name": "m"}, Faults: map[string]FaultGene{"f": {}}}
+	genes := []Gene{gene}
+	for range 3 {
+		genes = append(genes, renamed(genes[:1], genes)...)
+	}
+	got := ownNames(genes)
+	slices.Sort(got)
+	if want := []string{"f", "fb", "fbb", "fbbb", "m", "mb", "mbb", "mbbb"}; !slices.Equal(got, want) {
+		t.Errorf("the names are %v, want %v", got, want)
+	}
+}

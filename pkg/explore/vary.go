@@ -26,11 +26,12 @@ func (c *Composer) vary(random *rand.Rand, parent, other *Schedule, settings *Se
 		}
 		genes = append(genes, Gene{})
 	case 3: // the beginning of one, and the end of another
-		tail := renamed(opened(other.Genes))
-		genes = append(genes[:random.IntN(len(genes)+1)], tail[random.IntN(len(tail)+1):]...)
+		genes = genes[:random.IntN(len(genes)+1)]
+		tail := renamed(opened(other.Genes), genes)
+		genes = append(genes, tail[random.IntN(len(tail)+1):]...)
 	case 4: // the same once more
 		if len(genes) > 0 {
-			genes = append(genes, renamed(genes[random.IntN(len(genes)):])...)
+			genes = append(genes, renamed(genes[random.IntN(len(genes)):], genes)...)
 		}
 	case 5: // the same with other settings
 		drawn := c.settings(random)
@@ -56,18 +57,29 @@ func opened(genes []Gene) []Gene {
 	return out
 }
 
-// renamed are copies of genes whose names of their own are others, so that they can be played in
-// one schedule with the originals.
-func renamed(genes []Gene) []Gene {
-	const suffix = "b"
-	given := map[string]string{}
+// ownNames are those that genes give: of faults, and of what steps make.
+func ownNames(genes []Gene) []string {
+	var out []string
 	for _, gene := range genes {
-		for name := range gene.Faults {
-			given[name] = name + suffix
-		}
+		out = slices.AppendSeq(out, maps.Keys(gene.Faults))
 		if name, ok := gene.Values["name"].(string); ok && gene.Step != "setBackendBehavior" {
-			given[name] = name + suffix
+			out = append(out, name)
 		}
+	}
+	return out
+}
+
+// renamed are copies of genes whose names of their own are others, so that they can be played in
+// one schedule with the genes beside: those may be of the same descent, and copies of these.
+func renamed(genes, beside []Gene) []Gene {
+	own, taken := ownNames(genes), ownNames(beside)
+	suffix := "b"
+	for slices.ContainsFunc(own, func(name string) bool { return slices.Contains(taken, name+suffix) }) {
+		suffix += "b"
+	}
+	given := map[string]string{}
+	for _, name := range own {
+		given[name] = name + suffix
 	}
 	var out []Gene
 	for _, gene := range genes {
