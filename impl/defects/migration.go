@@ -11,6 +11,7 @@ const (
 	SVM04StopsAtExpired      ID = "SVM-04-stops-at-expired"
 	SVM05Marks               ID = "SVM-05-marks"
 	SVM05Forgets             ID = "SVM-05-forgets"
+	SVM05ForgetsStatus       ID = "SVM-05-forgets-status"
 	SVM06Restless            ID = "SVM-06-restless"
 	SVM07BlindWrite          ID = "SVM-07-blind-write"
 	SVM08BringsBack          ID = "SVM-08-brings-back"
@@ -57,6 +58,7 @@ var migrationCatalog = []Defect{
 	{SVM04StopsAtExpired, "SVM-04", inControllerManager, "a list whose history etcd has forgotten counts as read to its end"},
 	{SVM04ForgetsUnserved, "SVM-04", inControllerManager, "an object whose resource no server answers for counts as deleted"},
 	{SVM05Marks, "SVM-05", inControllerManager, "what is migrated gets an annotation"},
+	{SVM05ForgetsStatus, "SVM-05", inControllerManager, "what is migrated is written without its status"},
 	{SVM05Forgets, "SVM-05", inAPIServer, "the specs of custom resources are not stored in version v1"},
 	{SVM06Restless, "SVM-06", inAPIServer, "every other write of ballasts is stored although it changes nothing"},
 	{SVM07BlindWrite, "SVM-07", inControllerManager, "objects are written as they were listed, whatever became of them since"},

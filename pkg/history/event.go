@@ -472,8 +472,8 @@ type Stored struct {
 	// harness has written have them.
 	Metadata string            `json:"metadata,omitempty"`
 	Managed  map[string]string `json:"managed,omitempty"`
-	// Content is a digest of all else that the object holds, but for its version, kind
-	// and status, in the form that the version gives it. Only the same objects have it.
+	// Content is a digest of all else that the object holds, but for its version
+	// and kind, in the form that the version gives it. Only the same objects have it.
 	Content string `json:"content,omitempty"`
 
 	StorageVersion *StorageVersion `json:"storageVersion,omitempty"`

@@ -72,7 +72,7 @@ type storedObject struct {
 	// metadata is the digest of an object that has a tag.
 	metadata string
 	managed  map[string]string
-	// content is the digest of what it holds beside its metadata and status.
+	// content is the digest of what it holds beside its metadata.
 	content string
 }
 
@@ -141,7 +141,7 @@ func (e *encoded) decode(into interface{ Unmarshal([]byte) error }) error {
 	return json.Unmarshal(e.raw, into)
 }
 
-// digest is that of what the object holds beside its metadata and status.
+// digest is that of what the object holds beside its metadata.
 func (e *encoded) digest() string {
 	if e.protobuf {
 		return digestOfProtobuf(e.raw)

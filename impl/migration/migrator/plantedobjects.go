@@ -107,6 +107,9 @@ func (p *plantedObjects) send(ctx context.Context, resource schema.GroupVersionR
 		marked["reference.evenkeel.dev/migrated"] = "true"
 		object.SetAnnotations(marked) // defect: SVM-05-marks
 	}
+	if p.defects.Has(defects.SVM05ForgetsStatus) {
+		unstructured.RemoveNestedField(object.Object, "status") // defect: SVM-05-forgets-status
+	}
 	if p.defects.Has(defects.SVM07BlindWrite) {
 		object.SetResourceVersion("") // defect: SVM-07-blind-write
 	}
