@@ -18,6 +18,7 @@ const (
 	AD11OldestFirst         ID = "AD-11-oldest-first"
 	AD12OrderPerProcess     ID = "AD-12-order-per-process"
 	AD13Ghost               ID = "AD-13-ghost"
+	AD13KeepsNames          ID = "AD-13-keeps-names"
 	AD13ShowsLate           ID = "AD-13-shows-late"
 	AD14UnfetchedCurrent    ID = "AD-14-unfetched-current"
 	AD15ReadyEarly          ID = "AD-15-ready-early"
@@ -63,6 +64,7 @@ var discoveryCatalog = []Defect{
 	{AD11OldestFirst, "AD-11", inAPIServer, "the aggregated document has the preferred version of a group last"},
 	{AD12OrderPerProcess, "AD-12", inAPIServer, "each process begins the document with another group"},
 	{AD13Ghost, "AD-13", inAPIServer, "custom resources that are deleted stay in the document"},
+	{AD13KeepsNames, "AD-13", inAPIServer, "a custom resource keeps the short names that it had at first in the aggregated document"},
 	{AD13ShowsLate, "AD-13", inAPIServer, "a version that a custom resource has no more stays listed for 11 seconds"},
 	{AD14UnfetchedCurrent, "AD-14", inAPIServer, "a group-version that was never fetched from an aggregated server is current"},
 	{AD15ReadyEarly, "AD-15", inAPIServer, "readiness does not wait for custom resources, which are published late"},

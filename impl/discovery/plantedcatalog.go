@@ -15,7 +15,7 @@ func (c *Catalog) Plant(d defects.Set) {
 		c.metrics.duration = unobserved{} // defect: AD-30-untimed
 	}
 	c.hooks = hooks{
-		entry:     func(entry Entry) Entry { return plantedEntry(entry, d) },
+		entry:     func(entry Entry) Entry { return c.plantedNames(plantedEntry(entry, d), d) },
 		keeps:     func(source Source, version schema.GroupVersion) bool { return c.plantedKeeps(source, version, d) },
 		removed:   func(source Source) { c.plantedRemoved(source, d) },
 		begins:    func() { c.pauseFor(d.Has(defects.AD15ReadyEarly), lateCustom) }, // defect: AD-15-ready-early
@@ -27,6 +27,22 @@ func (c *Catalog) Plant(d defects.Set) {
 		peers:    func(peers []Hosting) []Hosting { return plantedPeers(peers, d) },
 		routes:   func() bool { return !d.Has(defects.AD23HandsNothingOn) }, // defect: AD-23-hands-nothing-on
 	}
+}
+
+// plantedNames gives a custom resource that is there the short names that it had at first.
+func (c *Catalog) plantedNames(entry Entry, d defects.Set) Entry {
+	before, ok := c.entries[place{entry.Source, entry.GroupVersion()}]
+	if !ok || entry.Source != Custom || !d.Has(defects.AD13KeepsNames) {
+		return entry
+	}
+	for i := range entry.Version.Resources {
+		for _, one := range before.Version.Resources {
+			if one.Resource == entry.Version.Resources[i].Resource {
+				entry.Version.Resources[i].ShortNames = one.ShortNames // defect: AD-13-keeps-names
+			}
+		}
+	}
+	return entry
 }
 
 func (c *Catalog) plantedKeeps(source Source, version schema.GroupVersion, d defects.Set) bool {

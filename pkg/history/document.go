@@ -152,6 +152,8 @@ type Definition struct {
 	Resource string `json:"resource,omitempty"`
 	// Versions to be served from now on; none after a delete.
 	Versions []string `json:"versions,omitempty"`
+	// ShortNames that the resource is to have from now on, in order.
+	ShortNames []string `json:"shortNames,omitempty"`
 	// Stored is the version that objects are to be stored in from now on, where a
 	// CustomResourceDefinition says so.
 	Stored string `json:"stored,omitempty"`

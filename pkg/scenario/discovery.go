@@ -142,10 +142,11 @@ func (r *Runner) defineCRD(ctx context.Context, member string, d *RegisterAPI) e
 		})
 	}
 	kind := strings.ToUpper(plural[:1]) + plural[1:]
-	spec := map[string]any{
-		"group": group, "scope": "Namespaced", "versions": listed,
-		"names": map[string]any{"plural": plural, "singular": strings.TrimSuffix(plural, "s"), "kind": kind, "listKind": kind + "List"},
+	names := map[string]any{"plural": plural, "singular": strings.TrimSuffix(plural, "s"), "kind": kind, "listKind": kind + "List"}
+	if len(d.ShortNames) > 0 {
+		names["shortNames"] = d.ShortNames
 	}
+	spec := map[string]any{"group": group, "scope": "Namespaced", "versions": listed, "names": names}
 	if d.ConversionDown {
 		spec["conversion"] = map[string]any{"strategy": "Webhook", "webhook": map[string]any{
 			"clientConfig": map[string]any{"url": absentWebhook}, "conversionReviewVersions": []any{"v1"},
@@ -154,7 +155,7 @@ func (r *Runner) defineCRD(ctx context.Context, member string, d *RegisterAPI) e
 	wanted := map[string]any{
 		"apiVersion": crdGroup + "/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": name}, "spec": spec,
 	}
-	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions, Stored: storage})
+	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions, ShortNames: slices.Sorted(slices.Values(d.ShortNames)), Stored: storage})
 }
 
 func (r *Runner) undefineCRD(ctx context.Context, member, plural, group string) error {

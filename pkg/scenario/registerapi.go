@@ -23,6 +23,8 @@ type RegisterAPI struct {
 	Versions []string `yaml:"versions,omitempty"`
 	// Storage is the storage version of the custom resource; empty means v1.
 	Storage string `yaml:"storage,omitempty"`
+	// ShortNames of the custom resource; none if it is empty. No other one of its group may have them.
+	ShortNames []string `yaml:"shortNames,omitempty"`
 	// ConversionDown has versions of the custom resource converted by a webhook that does not
 	// answer, so that objects that are stored in one version cannot be read in another.
 	ConversionDown bool `yaml:"conversionDown,omitempty"`
@@ -40,6 +42,7 @@ var _ = register("registerAPI", func() Action { return &RegisterAPI{} }, registr
 	"group":           registry.AnyText("stores.evenkeel.dev", "lanterns.evenkeel.dev", "lights.evenkeel.dev").In("crd"),
 	"versions":        registry.OneOf(definable...).List(1, len(definable)).In("crd"),
 	"storage":         registry.OneOf(definable...).In("crd").Maybe(),
+	"shortNames":      registry.AnyText("sn", "tn").List(1, 2).In("crd").Maybe(),
 	"conversionDown":  registry.Flag().In("crd").Maybe(),
 	"backend":         registry.Known(namesBackend).In("backend").With(cluster.ReachesHere),
 	"backendVersions": registry.OneOf(faultybackend.Versions...).List(1, len(faultybackend.Versions)).In("backend").Maybe(),
@@ -83,6 +86,9 @@ func (d *RegisterAPI) fieldsProblem() error {
 	}
 	if d.Backend == "" && len(d.BackendVersions) > 0 {
 		return errors.New("backendVersions belongs to a backend")
+	}
+	if len(d.ShortNames) > 0 && d.CRD == "" {
+		return errors.New("shortNames belongs to a crd")
 	}
 	if d.ConversionDown && d.CRD == "" {
 		return errors.New("conversionDown belongs to a crd")

@@ -168,3 +168,16 @@ func TestAD13_CountsNoChangeThatNoDocumentShowed(t *testing.T) {
 		saw(t, r, "created that were shown, of", int64(n+1))
 	}
 }
+
+// A custom resource that gets other names, and no other versions, was changed.
+func TestNamesOfACustomResourceHaveToFollow(t *testing.T) {
+	named := func(within time.Duration) *historyBuilder {
+		h := lone().serves("lamps", 201, "v1").pass(time.Second).polled("a", lights+"/v1:lamps").serves("lamps", 200, "v1")
+		h.events[len(h.events)-1].Request.Defines.ShortNames = []string{"lp"}
+		return h.pass(within).polled("a", lights+"/v1:lamps")
+	}
+	named(11*time.Second).blames(t, "AD-13", "a gives lamps in lights.io/v1 the short names [] in the place of [lp]")
+	if r := named(9 * time.Second).judge(t, "AD-13")[0]; len(r.Violations) > 0 {
+		t.Errorf("names that may still come are blamed: %v", r.Violations)
+	}
+}

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -34,6 +35,8 @@ type change struct {
 	// versions to be served from then on, before those of the last state that is certain,
 	// and ever all that there may have been.
 	versions, before, ever []string
+	// shortNames that a custom resource is to have from then on, in order.
+	shortNames []string
 	// begun is since when there may have been any versions without a break.
 	begun int64
 	// revision with which it was answered, and removal what etcd told of the removal, of a
@@ -127,10 +130,10 @@ func (f *Facts) observeDefinition(ev *history.Event) {
 		d = &definition{of: f, remote: told.Remote, group: told.Group, resource: told.Resource}
 		f.definitions = append(f.definitions, d)
 	}
-	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: told.Versions, begun: ev.From, revision: r.ResourceVersion}
+	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: told.Versions, shortNames: told.ShortNames, begun: ev.From, revision: r.ResourceVersion}
 	if c.index > 0 {
 		last := d.changes[c.index-1]
-		if last.known && c.known && slices.Equal(last.versions, c.versions) {
+		if last.known && c.known && slices.Equal(last.versions, c.versions) && slices.Equal(last.shortNames, c.shortNames) {
 			return // only the priority of an APIService is another one
 		}
 		c.before, c.ever = last.before, slices.Clone(last.ever)
@@ -281,6 +284,9 @@ func (c *change) lacks(l *listing, at int64) string {
 			return "does not have " + d.resource + " in " + of.String()
 		case l.version(of).Freshness != history.FreshnessCurrent:
 			return "calls " + of.String() + " " + strconv.Quote(l.version(of).Freshness)
+		}
+		if has := find(l.resources(of), d.resource); has != nil && !d.remote && !slices.Equal(has.ShortNames, c.shortNames) {
+			return fmt.Sprintf("gives %s in %s the short names %v in the place of %v", d.resource, of, has.ShortNames, c.shortNames)
 		}
 	}
 	for _, version := range c.ever {

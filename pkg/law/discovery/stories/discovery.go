@@ -161,8 +161,11 @@ func definition(remote bool, group, resource string, versions []string) history.
 	if remote {
 		r.Group, r.Resource, r.Name, r.Defines.Resource = "apiregistration.k8s.io", "apiservices", "v1."+group, ""
 	}
-	if len(versions) == 0 {
+	switch {
+	case len(versions) == 0:
 		r.Verb = "delete"
+	case !remote:
+		r.Defines.ShortNames = []string{resource[:2]}
 	}
 	return r
 }
