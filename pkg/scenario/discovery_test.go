@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
@@ -144,6 +145,25 @@ func TestDefinitionsAreMadeChangedAndTakenBack(t *testing.T) {
 	}
 	if len(s.objects) != 1 {
 		t.Errorf("all but the Service was to go: %v", s.objects)
+	}
+}
+
+// What a definition calls its resource is recorded as it is sent.
+func TestShortNamesAreSentAndTold(t *testing.T) {
+	r, s, h := onShelf(t)
+	for i, names := range [][]string{{"by", "bo"}, nil} {
+		step := Step{Action: &RegisterAPI{Member: "@cp1", CRD: "buoys", Group: "sea.io", Versions: []string{"v1"}, ShortNames: names}}
+		if err := r.play(t.Context(), i+1, &step); err != nil {
+			t.Fatal(err)
+		}
+		var sent []string
+		for _, object := range s.objects {
+			sent, _, _ = unstructured.NestedStringSlice(object, "spec", "names", "shortNames")
+		}
+		told := h.events[slices.IndexFunc(h.events, func(ev history.Event) bool { return ev.Request != nil && ev.Request.Defines != nil })].Request.Defines.ShortNames
+		if !slices.Equal(sent, names) || i == 0 && !slices.Equal(told, []string{"bo", "by"}) {
+			t.Errorf("sent %v and told %v of %v", sent, told, names)
+		}
 	}
 }
 
@@ -323,6 +343,7 @@ func TestMistakesInStepsOfDiscovery(t *testing.T) {
 		{"registerAPI: {member: cp1, crd: a, group: g.io}", "versions belongs to a crd"},
 		{"registerAPI: {member: cp1, crd: a, group: g.io, versions: [v9]}", `"v9" is none of the versions`},
 		{"registerAPI: {crd: a, group: g.io, versions: [v1]}", "member is missing"},
+		{"registerAPI: {member: cp1, backend: tides, shortNames: [t]}", "shortNames belongs to a crd"},
 		{"registerAPI: {member: cp1, backend: tides}", `there is no backend "tides"`},
 		{"unregisterAPI: {member: cp1, crd: a, backend: b}", "needs either"},
 		{"churn: {rounds: 3}", "members must be there"},
