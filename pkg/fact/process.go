@@ -98,7 +98,7 @@ func (ps *processes) observe(ev *history.Event) {
 		ps.all = append(ps.all, started)
 		ps.of[key] = append(ps.of[key], started)
 	case history.ProcessStopping:
-		if last != nil && last.Instance == p.Instance && last.Stopping == nil {
+		if last != nil {
 			last.Stopping = &at
 		}
 	case history.ProcessExited:

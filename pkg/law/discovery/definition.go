@@ -285,7 +285,7 @@ func (c *change) lacks(l *listing, at int64) string {
 		case l.version(of).Freshness != history.FreshnessCurrent:
 			return "calls " + of.String() + " " + strconv.Quote(l.version(of).Freshness)
 		}
-		if has := find(l.resources(of), d.resource); has != nil && !d.remote && !slices.Equal(has.ShortNames, c.shortNames) {
+		if has := find(l.resources(of), d.resource); has != nil && !slices.Equal(has.ShortNames, c.shortNames) {
 			return fmt.Sprintf("gives %s in %s the short names %v in the place of %v", d.resource, of, has.ShortNames, c.shortNames)
 		}
 	}
