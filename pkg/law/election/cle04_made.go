@@ -14,11 +14,16 @@ var cle04 = law.Deadline[*Facts, *Lease]{
 	Row: law.Row{ID: "CLE-04", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "made", Tag: "made"}, {Name: "anew", Tag: "anew"},
 	}},
-	Bound:   "electsWithin",
-	Over:    leases((*Lease).isElected),
-	Begin:   func(l *Lease) []fact.Moment { return l.turns(l.vacant, true) },
-	Running: (*Lease).electable,
-	Done:    func(l *Lease) []fact.Moment { return l.turns(l.vacant, false) },
+	Bound: "electsWithin",
+	Over:  leases((*Lease).hasCandidates),
+	Begin: func(l *Lease) []fact.Moment {
+		return l.turns(func(revision int64) bool { return l.vacant(revision) && l.isElected(revision) }, true)
+	},
+	Running: func(l *Lease) fact.Signal { return fact.And(l.electable(), l.electing()) },
+	Done: func(l *Lease) []fact.Moment {
+		return fact.Where(l.turns(l.vacant, false), func(m fact.Moment) bool { return l.isElected(m.Revision) })
+	},
+	Void: (*Lease).electedOtherwise,
 	Lacking: func(l *Lease) string {
 		return "though there are candidates and a coordinator, " + l.Key + " was made for no candidate"
 	},
@@ -44,6 +49,16 @@ func (l *Lease) vacant(revision int64) bool {
 // turns are when a condition begins to hold, or ends, that rests on the Lease and its candidates at a
 // revision, by the changes of these.
 func (l *Lease) turns(holds func(revision int64) bool, begins bool) []fact.Moment {
+	held := false
+	return fact.Where(l.moments(), func(m fact.Moment) bool {
+		before := held
+		held = holds(m.Revision)
+		return held != before && held == begins
+	})
+}
+
+// moments are those of all changes of the Lease and of its candidates.
+func (l *Lease) moments() []fact.Moment {
 	all := fact.Each(l.changes, (*Change).When)
 	for _, k := range l.candidates {
 		all = append(all, fact.Each(k.said, k.when)...)
@@ -52,10 +67,5 @@ func (l *Lease) turns(holds func(revision int64) bool, begins bool) []fact.Momen
 		}
 	}
 	slices.SortFunc(all, func(a, b fact.Moment) int { return cmp.Compare(a.Revision, b.Revision) })
-	held := false
-	return fact.Where(all, func(m fact.Moment) bool {
-		before := held
-		held = holds(m.Revision)
-		return held != before && held == begins
-	})
+	return all
 }

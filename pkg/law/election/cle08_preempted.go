@@ -12,14 +12,14 @@ var cle08 = law.Together[*Facts]{
 	Row: law.Row{ID: "CLE-08", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "handed", Tag: "handed"}}},
 	Parts: []law.Law[*Facts]{
 		replaced((*Lease).isCoordinated, anyCandidate),
-		law.Each[*Facts, *Tenure]{Over: tenures((*Lease).isElected), End: (*Tenure).handedOver},
+		law.Each[*Facts, *Tenure]{Over: tenures((*Lease).hasCandidates), End: (*Tenure).handedOver},
 	},
 }
 
-// isCoordinated is whether candidates of the coordinators' strategy stand for the Lease, and
-// it said at some time that a coordinator elects for it.
+// isCoordinated is whether candidates stand for the Lease, and it said at some time that a
+// coordinator elects for it by the oldest version.
 func (l *Lease) isCoordinated() bool {
-	return l.isElected() && l.says(func(now *history.Lease) bool { return now.Strategy == oldest }).Spans(fact.Yes) != nil
+	return l.hasCandidates() && l.says(func(now *history.Lease) bool { return now.Strategy == oldest }).Spans(fact.Yes) != nil
 }
 
 // says is while the Lease exists and says what fits.
@@ -31,7 +31,8 @@ func (l *Lease) says(fits func(*history.Lease) bool) fact.Signal {
 // that has given the Lease up or does not hold it any more.
 func (t *Tenure) handedOver(_ law.Bounds) law.Entry {
 	e, mark := t.Entry(), t.mark()
-	if mark == nil || t.next == nil || t.next.candidate == nil || !t.next.Taken.ByCoordinator() || t.next.Taken.deletedSince {
+	if mark == nil || t.next == nil || t.next.candidate == nil || !t.next.Taken.ByCoordinator() || t.next.Taken.deletedSince ||
+		!t.isElected(mark.Revision) || !t.isElected(t.next.Taken.Revision) {
 		return e
 	}
 	switch c := t.next.Taken; {

@@ -10,11 +10,13 @@ import (
 var cle24 = law.Deadline[*Facts, *Lease]{
 	Row:     law.Row{ID: "CLE-24", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "recovered"}}},
 	Bound:   "recoversWithin",
-	Over:    leases((*Lease).isElected),
+	Over:    leases((*Lease).hasCandidates),
 	Begin:   (*Lease).writableAgain,
-	Running: func(l *Lease) fact.Signal { return fact.And(l.someEligible(), fact.Not(l.faulty())) },
-	Done:    func(l *Lease) []fact.Moment { return l.takings((*Tenure).Shown) },
-	Void:    (*Lease).deletedByHarness,
+	Running: func(l *Lease) fact.Signal { return fact.And(l.someEligible(), l.electing(), fact.Not(l.faulty())) },
+	Done: func(l *Lease) []fact.Moment {
+		return l.takings(func(t *Tenure) bool { return t.Shown() && l.isElected(t.Taken.Revision) })
+	},
+	Void:    func(l *Lease) []law.Void { return append(l.deletedByHarness(), l.electedOtherwise()...) },
 	Lacking: func(l *Lease) string { return "after writes to it could pass again, " + l.Key + " had no leader" },
 }
 

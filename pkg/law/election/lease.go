@@ -40,11 +40,27 @@ func (l *Lease) ofComponent() bool { return slices.ContainsFunc(l.candidates, (*
 // tellsActions is whether its leaders tell what they do.
 func (l *Lease) tellsActions() bool { return len(l.actions) > 0 }
 
-// isElected is whether all that ever stood for it want what coordinators elect by.
-func (l *Lease) isElected() bool {
-	return len(l.candidates) > 0 && !l.foreign() && !slices.ContainsFunc(l.candidates, func(k *Candidate) bool {
-		return slices.ContainsFunc(k.said, func(s *statement) bool { return s.Strategy != oldest })
+// hasCandidates is whether any candidate ever stood for it, and not only those of foreign programs.
+func (l *Lease) hasCandidates() bool { return len(l.candidates) > 0 && !l.foreign() }
+
+// isElected is whether all that stand for it at a revision want what coordinators elect by.
+func (l *Lease) isElected(revision int64) bool {
+	return !slices.ContainsFunc(l.standing(revision), func(k *Candidate) bool { return k.at(revision).Strategy != oldest })
+}
+
+// electing is while all that stand for it want what coordinators elect by, and coordinators
+// have had the time to know so.
+func (l *Lease) electing() fact.Signal {
+	return cached(l.Facts, "electing", l, func() fact.Signal {
+		other := fact.Follow(l.moments(), func(m fact.Moment) fact.Moment { return m }, func(m fact.Moment) bool { return !l.isElected(m.Revision) })
+		return fact.Not(other).Warm(int64(notion("knownAfter")))
 	})
+}
+
+// electedOtherwise are the takings of the Lease while a candidate wanted another strategy.
+func (l *Lease) electedOtherwise() []law.Void {
+	return law.Voids("a candidate wanted another strategy when the Lease was taken",
+		l.takings(func(t *Tenure) bool { return !l.isElected(t.Taken.Revision) })...)
 }
 
 // isEnrolled is whether any instance ever stood for it, it ever named a strategy, or it is

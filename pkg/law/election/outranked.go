@@ -32,7 +32,7 @@ func replaced(over func(*Lease) bool, fits func(*Candidate) bool) law.Law[*Facts
 		},
 		Running: func(l *Lease) fact.Signal {
 			outranked := fact.Each(l.ledBy(fits), func(t *Tenure) fact.Signal { return t.outranked(fits, (*Candidate).Eligible) })
-			return fact.And(fact.Or(outranked...), l.byOldest(), l.coordinating(), fact.Not(l.faulty()), l.Held())
+			return fact.And(fact.Or(outranked...), l.byOldest(), l.electing(), l.coordinating(), fact.Not(l.faulty()), l.Held())
 		},
 		// A leader that is outranked itself relieves none, so that the clock runs on under it.
 		Done: func(l *Lease) []fact.Moment {

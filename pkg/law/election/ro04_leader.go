@@ -16,7 +16,7 @@ import (
 var ro04 = law.Deadline[*Facts, *Lease]{
 	Row:   law.Row{ID: "RO-04", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "led"}}},
 	Bound: "ledWithin",
-	Over:  leases(func(l *Lease) bool { return l.ofComponent() || l.isElected() || l.withoutCandidates() }),
+	Over:  leases(func(l *Lease) bool { return l.ofComponent() || l.hasCandidates() || l.withoutCandidates() }),
 	Begin: func(l *Lease) []fact.Moment { return l.Rises(fact.And(l.someCanLead(), fact.Not(l.Led()))) },
 	Running: func(l *Lease) fact.Signal {
 		byHarness := l.heldBy(func(t *Tenure) bool { return byForce(t.Holder) || fact.Harness(t.Holder) })
@@ -38,7 +38,7 @@ func (l *Lease) someCanLead() fact.Signal {
 	case l.ofComponent():
 		return l.someEligible()
 	case len(l.candidates) > 0:
-		return l.electable()
+		return fact.And(l.electable(), l.electing())
 	}
 	return cached(l.Facts, "can lead", l, func() fact.Signal {
 		ofComponent := fact.Where(l.AllProcesses(), func(p *fact.Process) bool { return p.Component == l.component() })
