@@ -136,6 +136,15 @@ func (h *History) Processes(member, component string) []*Process {
 // started.
 func (h *History) AllProcesses() []*Process { return h.processes.all }
 
+// HarnessEnded is whether the harness ended a process: it says so or, where only the next start
+// tells of the end, it told the process to end or was at a step that may have ended it.
+func (h *History) HarnessEnded(p *Process) bool {
+	return p.Expected && (!p.Untold || p.Stopping != nil || slices.ContainsFunc(h.Steps, func(s *Step) bool {
+		return s.Action != ActionHold && (s.Member == "" || s.Member == p.Member) &&
+			s.Began.Latest <= p.Exited.Latest && (s.Ended == nil || s.Ended.Latest >= p.Exited.Earliest)
+	}))
+}
+
 // ProcessAt is the process of a member's component that lived at a moment. It is nil
 // where none did, and where it is not certain which of two it was.
 func (h *History) ProcessAt(member, component string, m Moment) *Process {

@@ -128,14 +128,6 @@ func TestRO03_AnAPIServerDoesNotEndBecauseItsCoordinatorLostItsLease(t *testing.
 	}), check.Fail)
 }
 
-// The next process took the place of one of which it is not told how it ended.
-func TestRO03_AnEndThatIsNotToldIsNoPass(t *testing.T) {
-	judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
-		h.Start(h.Members[1], "1.2")
-		h.AnswerReady(h.Members[1], 200, true)
-	}), check.Inconclusive)
-}
-
 // A program that is no part of the control plane runs on the host of a member and leads by a Lease of its own, as
 // operators do that use the network of their host.
 func TestRO10_AProgramThatOutlivesTheControllerManagerOfItsHostIsNoInstance(t *testing.T) {

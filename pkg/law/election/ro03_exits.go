@@ -1,6 +1,7 @@
 package election
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -20,9 +21,9 @@ var ro03 = law.Written[*Facts]{
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		for _, p := range f.AllProcesses() {
 			switch e := processEntry(p); {
-			case p.Untold:
+			case p.Untold && (f.HarnessEnded(p) || takesPart(p.Component) && !f.renewedLately(p, b.Of("givesUpAfter"))):
 				l.Add(e.Unclear("the next process took its place, and nothing told how it ended").Shown(p.Exited.Seq))
-			case !p.EndedItself():
+			case f.HarnessEnded(p) || p.Exited == nil:
 				l.Add(e.Met())
 			default:
 				l.Add(f.endedItself(p, e, b.Of("givesUpAfter")))
@@ -49,8 +50,14 @@ func (f *Facts) endedItself(p *fact.Process, e law.Entry, givesUpAfter time.Dura
 				time.Duration(p.Exited.Latest-g.since).Round(time.Second)).Shown(p.Exited.Seq)
 		}
 	}
-	e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, p.Exit, lastLine(p.Log)).Shown(p.Exited.Seq)
+	e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, cmp.Or(p.Exit, "only the next start tells of it"), lastLine(p.Log)).Shown(p.Exited.Seq)
 	return f.unlessHeldUp(p, e, givesUpAfter)
+}
+
+// renewedLately is whether a controller certainly had no Lease to give up for: it had renewed
+// all that it led until shortly before the next process started.
+func (f *Facts) renewedLately(p *fact.Process, givesUpAfter time.Duration) bool {
+	return len(f.lastLed(p)) > 0 && len(f.gaveUp(p, givesUpAfter)) == 0
 }
 
 // excuseExit is why the end of a process by itself is none of the control plane's doing, or

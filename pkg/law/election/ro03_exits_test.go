@@ -82,6 +82,40 @@ func TestRO03_AnExitOfAControllerIsUnclearIfTheMachineHeldItUp(t *testing.T) {
 	}
 }
 
+// Where only the next start tells that a process has ended, it ended by itself unless the
+// harness was at a step that may have ended it. A controller may have lost its Lease before.
+func TestRO03_AnEndThatOnlyTheNextStartTells(t *testing.T) {
+	serverStarts := func(h *stories.Builder) { h.Start(h.Members[2], "1.2") }
+	managerStarts := func(h *stories.Builder) { h.StartManager(h.Members[2], "1.2") }
+	during := func(action string, member int, do func(*stories.Builder)) func(*stories.Builder) {
+		return func(h *stories.Builder) {
+			h.Step(9, action, history.PhaseBegin, h.Members[member], "")
+			do(h)
+			h.Step(9, action, history.PhaseEnd, h.Members[member], "")
+		}
+	}
+	lost := func(h *stories.Builder) {
+		h.ReleaseLease(stories.ManagersLease)
+		h.Elect(stories.ManagersLease, "cp1_1")
+		managerStarts(h)
+	}
+	for name, tc := range map[string]struct {
+		do   func(*stories.Builder)
+		want check.Verdict
+	}{
+		"an API server":                     {serverStarts, check.Fail},
+		"an API server in a hold":           {during("hold", 2, serverStarts), check.Fail},
+		"an API server in a step of it":     {during("crash", 2, serverStarts), check.Inconclusive},
+		"an API server in one of another":   {during("crash", 0, serverStarts), check.Fail},
+		"a controller that leads":           {managerStarts, check.Fail},
+		"a controller that lost its Lease":  {lost, check.Inconclusive},
+		"a controller that led none":        {func(h *stories.Builder) { h.StartManager(h.Members[0], "1.2") }, check.Inconclusive},
+		"an API server that is told to end": {func(h *stories.Builder) { h.Exit(h.Members[2], "exit status 0", true); serverStarts(h) }, check.Pass},
+	} {
+		t.Run(name, func(t *testing.T) { judgetest.Expect(t, "RO-03", led(tc.do), tc.want) })
+	}
+}
+
 func tenSeconds(h *stories.Builder) { wait(h, 10*time.Second) }
 
 // An API server whose coordinator has just lost its Lease has no excuse to end: only the

@@ -2,7 +2,6 @@ package everyrun
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -114,20 +113,11 @@ func (s *server) readies() []fact.Moment {
 // readiness all the same, until the harness ends one that follows.
 func (s *server) stopped() []law.Void {
 	for p := s.Process; p != nil && p.Exited != nil; p = p.After {
-		if s.facts.harnessEnded(p) {
+		if s.facts.HarnessEnded(p) {
 			return law.Voids("the harness ended the API server", *p.Exited)
 		}
 	}
 	return nil
-}
-
-// harnessEnded is whether the harness ended a process: it says so or, where only the next start
-// tells of the end, it was at a step that may have ended it.
-func (f *Facts) harnessEnded(p *fact.Process) bool {
-	return p.Expected && (!p.Untold || slices.ContainsFunc(f.Steps, func(s *fact.Step) bool {
-		return s.Action != fact.ActionHold && (s.Member == "" || s.Member == p.Member) &&
-			s.Began.Latest <= p.Exited.Latest && (s.Ended == nil || s.Ended.Latest >= p.Exited.Earliest)
-	}))
 }
 
 // undisturbed is while no fault is active anywhere, the harness has not ended or paused a
