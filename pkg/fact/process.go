@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -52,8 +53,11 @@ func (p *Process) GaveUp() bool {
 // Alive is while it lives, paused or not.
 func (p *Process) Alive() Signal { return Between(p.Started, p.Exited) }
 
-// Running is while it lives and is not paused.
-func (p *Process) Running() Signal { return And(p.Alive(), Not(p.paused.Signal())) }
+// Running is while it lives, is not paused and was not told to end. One that was may live on for a
+// while, and no longer does its work: a controller gives its Lease up first.
+func (p *Process) Running() Signal {
+	return And(Between(p.Started, cmp.Or(p.Stopping, p.Exited)), Not(p.paused.Signal()))
+}
 
 // Paused is while it is stopped and not ended.
 func (p *Process) Paused() Signal { return And(p.Alive(), p.paused.Signal()) }
@@ -173,13 +177,12 @@ func (h *History) LastProcess(member, component string, at int64) *Process {
 	return nil
 }
 
-// Alive is while a process of a member's component lives, and Running while one lives
-// that is not paused.
+// Alive is while a process of a member's component lives.
 func (h *History) Alive(member, component string) Signal {
 	return Or(Each(h.Processes(member, component), (*Process).Alive)...)
 }
 
-// Running is while a process of a member's component lives that is not paused.
+// Running is while a process of a member's component runs.
 func (h *History) Running(member, component string) Signal {
 	return Or(Each(h.Processes(member, component), (*Process).Running)...)
 }

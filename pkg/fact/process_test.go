@@ -43,6 +43,25 @@ func TestProcess_RunsUnlessItIsPaused(t *testing.T) {
 	}
 }
 
+// A controller that is told to end gives its Lease up at once, and an etcd answers nothing more,
+// however long they live.
+func TestProcess_RunsUntilItIsToldToEnd(t *testing.T) {
+	told := []history.Event{
+		exactly(server(2*s, history.ProcessStarted, 1)), exactly(server(4*s, history.ProcessStopping, 1)), exit(8*s, 1, true, "exit status 0"),
+	}
+	h := observed(told...)
+	truths(t, "a process lives", h.Alive("a", apiserver), map[int64]fact.Truth{6: fact.Yes, 10: fact.Yes, 18: fact.No})
+	truths(t, "a process runs", h.Running("a", apiserver), map[int64]fact.Truth{6: fact.Yes, 10: fact.No, 18: fact.No})
+
+	two := fact.NewHistory(history.Header{Started: began, Members: []history.MemberHeader{{Name: "a"}, {Name: "b"}}})
+	for i, ev := range told {
+		ev.Seq = int64(i + 1)
+		ev.Process.Component = history.ComponentEtcd
+		two.Observe(&ev)
+	}
+	truths(t, "etcd has a majority", two.EtcdQuorum(), map[int64]fact.Truth{6: fact.Yes, 10: fact.No, 18: fact.No})
+}
+
 func TestProcess_TheNextOneEndsTheOneBefore(t *testing.T) {
 	h := observed(server(2*s, history.ProcessStarted, 1), server(6*s, history.ProcessStarted, 2))
 	all := h.Processes("a", apiserver)

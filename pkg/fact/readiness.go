@@ -92,7 +92,7 @@ func (h *History) FirstReady(p *Process) *Moment {
 func (h *History) Serves(member string) Signal {
 	return Or(Each(h.Processes(member, history.ComponentAPIServer), func(p *Process) Signal {
 		if first := h.FirstReady(p); first != nil {
-			return And(p.Running(), Between(*first, h.closed(p)))
+			return And(p.Alive(), Not(p.Paused()), Between(*first, h.closed(p)))
 		}
 		return Constant(No)
 	})...)

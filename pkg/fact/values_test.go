@@ -75,6 +75,7 @@ func TestAbility_ManagersWorkWhileTheyLeadAndNothingIsInTheWay(t *testing.T) {
 		server(1*s, history.ProcessStarted, 1), readyz(2*s, 200),
 		{At: 3 * s, Member: "a", Process: &history.Process{Component: history.ComponentControllerManager, Change: history.ProcessStarted, Instance: 1}},
 		lease(5*s, 4, "a_1"), lease(20*s, 6, "b_1"), lease(30*s, 7, "a_1"),
+		{At: 36 * s, Member: "a", Process: &history.Process{Component: history.ComponentControllerManager, Change: history.ProcessStopping, Instance: 1}},
 		{At: 40 * s, Member: "a", Fault: &history.Fault{ID: "f", Phase: history.PhaseInject, Type: history.FaultPower}},
 	}
 	for i := range events {
@@ -82,7 +83,7 @@ func TestAbility_ManagersWorkWhileTheyLeadAndNothingIsInTheWay(t *testing.T) {
 		h.Observe(&events[i])
 	}
 	able := h.ManagerAble()
-	for at, want := range map[int64]fact.Truth{4: fact.No, 10: fact.Yes, 25: fact.No, 35: fact.Yes, 45: fact.No} {
+	for at, want := range map[int64]fact.Truth{4: fact.No, 10: fact.Yes, 25: fact.No, 35: fact.Yes, 38: fact.No, 45: fact.No} {
 		if got := able.At(at*s - s/2); got != want {
 			t.Errorf("before second %d it is able: %s, want %s", at, got, want)
 		}
