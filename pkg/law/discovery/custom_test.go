@@ -177,7 +177,7 @@ func TestNamesOfACustomResourceHaveToFollow(t *testing.T) {
 		return h.pass(within).polled("a", lights+"/v1:lamps")
 	}
 	named(11*time.Second).blames(t, "AD-13", "a gives lamps in lights.io/v1 the short names [] in the place of [lp]")
-	if r := named(9 * time.Second).judge(t, "AD-13")[0]; len(r.Violations) > 0 {
+	if r := named(9*time.Second).judge(t, "AD-13")[0]; len(r.Violations) > 0 {
 		t.Errorf("names that may still come are blamed: %v", r.Violations)
 	}
 }

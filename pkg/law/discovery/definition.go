@@ -63,6 +63,11 @@ func (c *change) moment() fact.Moment {
 // deletes is whether it is the deletion of an object in etcd, as far as is known.
 func (c *change) deletes() bool { return len(c.versions) == 0 && c.revision > 0 }
 
+// wantsAs is whether it wants the same as another change.
+func (c *change) wantsAs(other *change) bool {
+	return slices.Equal(c.versions, other.versions) && slices.Equal(c.shortNames, other.shortNames)
+}
+
 // waits is whether it is a deletion of an object that etcd still has, because of finalizers.
 func (c *change) waits() bool { return c.at == fact.Forever }
 
@@ -133,7 +138,7 @@ func (f *Facts) observeDefinition(ev *history.Event) {
 	c := &change{of: d, index: len(d.changes), from: ev.From, at: ev.At, seq: ev.Seq, known: !unknown, versions: told.Versions, shortNames: told.ShortNames, begun: ev.From, revision: r.ResourceVersion}
 	if c.index > 0 {
 		last := d.changes[c.index-1]
-		if last.known && c.known && slices.Equal(last.versions, c.versions) && slices.Equal(last.shortNames, c.shortNames) {
+		if last.known && c.known && c.wantsAs(last) {
 			return // only the priority of an APIService is another one
 		}
 		c.before, c.ever = last.before, slices.Clone(last.ever)
