@@ -293,10 +293,21 @@ func (h *History) Evidence(at int64) int64 {
 }
 
 // Rises are the moments at which a signal becomes Yes, with the events that show it.
-func (h *History) Rises(s Signal) []Moment {
-	out := s.Rises()
+func (h *History) Rises(s Signal) []Moment { return h.shown(s.Rises()) }
+
+// MayRise are the moments at which a signal may become Yes, or never does, with the events
+// that show it.
+func (h *History) MayRise(s Signal) []Moment {
+	out := s.MayRise()
 	for i := range out {
-		out[i].Seq = h.Evidence(out[i].Latest)
+		out[i].Latest = min(out[i].Latest, h.Now)
 	}
-	return out
+	return h.shown(out)
+}
+
+func (h *History) shown(moments []Moment) []Moment {
+	for i := range moments {
+		moments[i].Seq = h.Evidence(moments[i].Latest)
+	}
+	return moments
 }

@@ -246,6 +246,19 @@ func (s Signal) Rises() []Moment {
 	return out
 }
 
+// MayRise are the moments at which the signal may become Yes, or never does: in each all of the
+// stretch lies in which it may be so and never certainly is. Their Seq is 0.
+func (s Signal) MayRise() []Moment {
+	var out []Moment
+	yes := s.Spans(Yes)
+	for _, maybe := range s.Spans(Unknown) {
+		if i := sort.Search(len(yes), func(i int) bool { return yes[i].Begin >= maybe.Begin }); i == len(yes) || yes[i].Begin >= maybe.End {
+			out = append(out, Moment{Earliest: max(maybe.Begin, Never+1), Latest: maybe.End})
+		}
+	}
+	return out
+}
+
 // Since delays the signal: it is Yes only when it has been so for a time.
 func (s Signal) Since(ns int64) Signal {
 	var b Builder

@@ -149,3 +149,13 @@ func TestSignal_SinceHoldsOnlyAfterTheTimeAndNotForShorterSpans(t *testing.T) {
 		}
 	}
 }
+
+func TestSignal_MayRiseWhereItIsNeverYes(t *testing.T) {
+	var b fact.Builder
+	for at, value := range []fact.Truth{fact.No, fact.Unknown, fact.No, fact.Unknown, fact.Yes, fact.Unknown, fact.No} {
+		b.SetAt(int64(at), value)
+	}
+	if may := b.Signal().MayRise(); len(may) != 1 || may[0].Earliest != 1 || may[0].Latest != 2 {
+		t.Errorf("it may rise %+v, want once from 1 to 2", may)
+	}
+}

@@ -57,6 +57,9 @@ type Deadline[F, S any] struct {
 	Describe func(S) Entry
 	// Begin is when it begins to be owed, in any order; Once makes one of a single moment.
 	Begin func(S) []fact.Moment
+	// Perhaps are moments at which it may have begun to be owed, or never did. Where it may have
+	// taken longer than the bound it is unclear, and else it proves nothing. Optional.
+	Perhaps func(S) []fact.Moment
 	// Running is while the clock runs: while all that it takes is there. Optional: always.
 	Running func(S) fact.Signal
 	// Done is when it came about, in any order. Looks are given instead where only samples show
@@ -119,8 +122,23 @@ func (d Deadline[F, S]) judge(facts F, bounds Bounds) *Ledger {
 			}
 			l.Add(e)
 		}
+		if d.Perhaps != nil {
+			for _, began := range d.Perhaps(s) {
+				l.Add(c.perhaps(began))
+			}
+		}
 	}
 	return l
+}
+
+// perhaps is an obligation that may have begun at a moment.
+func (c *course[F, S]) perhaps(began fact.Moment) Entry {
+	e, last, bound := entryOf(c.Describe, c.s), c.outcome(began).last, c.bound(began)
+	e.Began, e.Most = began, time.Duration(c.running.Lasts(began.Earliest, last.Latest, fact.Unknown))
+	if e.Most <= bound {
+		return e
+	}
+	return e.Unclear("it may have been owed for up to %s, and the bound is %s", e.Most.Round(time.Millisecond), bound).Shown(began.Seq, last.Seq)
 }
 
 // forever is the end of what goes on when the history ends.

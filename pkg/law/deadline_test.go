@@ -16,6 +16,7 @@ const s = int64(time.Second)
 // duty is what has to come about: facts of a test's own.
 type duty struct {
 	begin, done []fact.Moment
+	perhaps     []fact.Moment
 	running     fact.Signal
 	void        []law.Void
 	unrelated   bool
@@ -35,6 +36,7 @@ func (d *duty) judge(over int64, events ...history.Event) *law.Ledger {
 		Over:      func(d *duty) []*duty { return []*duty{d} },
 		Describe:  func(*duty) law.Entry { return law.Entry{About: "it"} },
 		Begin:     func(d *duty) []fact.Moment { return d.begin },
+		Perhaps:   func(d *duty) []fact.Moment { return d.perhaps },
 		Running:   func(d *duty) fact.Signal { return d.running },
 		Done:      func(d *duty) []fact.Moment { return d.done },
 		Void:      func(d *duty) []law.Void { return d.void },
@@ -179,4 +181,24 @@ func drawDuty(t *rapid.T, unrelated bool) (d duty, begun, last int64) {
 		d.done = append(d.done, at(done)...)
 	}
 	return d, now, max(now, done)
+}
+
+// What may never have begun is unclear where it may have taken too long, and else was not owed.
+func TestDeadline_WhatMayHaveBegunIsUnclearIfItMayHaveBeenLate(t *testing.T) {
+	perhaps := []fact.Moment{{Earliest: 5 * s, Latest: 12 * s, Seq: 1}}
+	for name, tc := range map[string]struct {
+		done    []fact.Moment
+		unclear int64
+	}{
+		"done in time from the earliest on":     {at(15), 0},
+		"done in time from the latest on alone": {at(16), 1},
+		"never done":                            {nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := (&duty{perhaps: perhaps, done: tc.done, running: always()}).judge(60 * s)
+			if c := l.Counts(); c.Unclear != tc.unclear || len(l.Entries) != int(tc.unclear) {
+				t.Errorf("%s", c.Words())
+			}
+		})
+	}
 }

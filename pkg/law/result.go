@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -98,6 +99,11 @@ type weighing struct {
 
 // missed looks for the first event from which on the sources may have missed something.
 func (w *weighing) missed(sources []fact.Source) {
+	silent := w.history.EtcdSilent().Lasts(0, w.history.Now, fact.Yes)
+	if slices.Contains(sources, fact.Etcd) && silent > w.history.Now/2 {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("the %s recorder heard nothing for %s of %s, so that most changes have no certain time",
+			fact.Etcd, time.Duration(silent).Round(time.Second), time.Duration(w.history.Now).Round(time.Second)))
+	}
 	for _, s := range sources {
 		times, seq := w.history.Missed(s)
 		if times == 0 {

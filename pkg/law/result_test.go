@@ -111,3 +111,16 @@ func TestWeigh_NamesTheFirstAndTheLastThatWereMet(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 }
+
+// A recorder of etcd that heard nothing most of the time leaves nothing to pass by.
+func TestWeigh_ARecorderThatHeardNothingMostOfTheTimeIsNoPass(t *testing.T) {
+	req, _ := requirement.Lookup("CLE-20")
+	for from, want := range map[int64]law.Verdict{8: law.Inconclusive, 12: law.Pass} {
+		h := fact.NewHistory(history.Header{})
+		h.Observe(&history.Event{Seq: 1, At: 20 * s, From: from * s, RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}})
+		row := law.Row{ID: req.ID, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "claimed"}}}
+		if r := law.Weigh(req, row, &law.Ledger{Entries: []law.Entry{{Ending: law.Met}}}, h, nil); r.Verdict != want {
+			t.Errorf("from %d s on: %s, want %s: %q", from, r.Verdict, want, r.Reasons)
+		}
+	}
+}

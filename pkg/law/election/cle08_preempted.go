@@ -1,6 +1,8 @@
 package election
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -19,7 +21,7 @@ var cle08 = law.Together[*Facts]{
 // isCoordinated is whether candidates stand for the Lease, and it said at some time that a
 // coordinator elects for it by the oldest version.
 func (l *Lease) isCoordinated() bool {
-	return l.hasCandidates() && l.says(func(now *history.Lease) bool { return now.Strategy == oldest }).Spans(fact.Yes) != nil
+	return l.hasCandidates() && slices.ContainsFunc(l.changes, func(c *Change) bool { return c.Now != nil && c.Now.Strategy == oldest })
 }
 
 // says is while the Lease exists and says what fits.

@@ -18,6 +18,7 @@ var cle13 = law.Together[*Facts]{
 			Bound:     "coordinatesWithin",
 			Over:      leases((*Lease).isCoordinators),
 			Begin:     (*Lease).leftByCoordinators,
+			Perhaps:   func(l *Lease) []fact.Moment { return l.MayRise(fact.Not(l.Led())) },
 			Running:   (*Lease).coordinable,
 			Done:      func(l *Lease) []fact.Moment { return append(l.takings((*Tenure).Shown), l.Rises(l.Led())...) },
 			Unrelated: true,

@@ -16,6 +16,7 @@ var cle20 = law.Deadline[*Facts, *Lease]{
 	Bound:   "claimsWithin",
 	Over:    leases((*Lease).ofComponent),
 	Begin:   func(l *Lease) []fact.Moment { return l.Rises(l.abandoned()) },
+	Perhaps: func(l *Lease) []fact.Moment { return l.MayRise(l.abandoned()) },
 	Running: func(l *Lease) fact.Signal { return fact.And(l.abandoned(), l.claimable(), fact.Not(l.faulty())) },
 	Done: func(l *Lease) []fact.Moment {
 		return l.takings(func(t *Tenure) bool { return t.Taken.Now.Coordinator == "" && t.Member != "" })

@@ -19,7 +19,8 @@ var cle22 = law.Together[*Facts]{
 		law.Deadline[*Facts, *Lease]{
 			Bound:   "electsWithin",
 			Over:    leases((*Lease).isContested),
-			Begin:   func(l *Lease) []fact.Moment { return l.Rises(fact.And(l.contested(), fact.Not(l.settled()))) },
+			Begin:   func(l *Lease) []fact.Moment { return l.Rises(l.undecided()) },
+			Perhaps: func(l *Lease) []fact.Moment { return l.MayRise(l.undecided()) },
 			Running: func(l *Lease) fact.Signal { return fact.And(l.contested(), l.electable()) },
 			Done:    func(l *Lease) []fact.Moment { return l.Rises(l.settled()) },
 			Void: func(l *Lease) []law.Void {
@@ -32,6 +33,9 @@ var cle22 = law.Together[*Facts]{
 	},
 }
 
+// undecided is while candidates want different strategies, and the Lease waits for them.
+func (l *Lease) undecided() fact.Signal { return fact.And(l.contested(), fact.Not(l.settled())) }
+
 // settled is while the Lease is held, or left to a third party that knows its strategy.
 func (l *Lease) settled() fact.Signal {
 	return fact.Or(l.Held(), l.says(func(now *history.Lease) bool {
@@ -40,7 +44,7 @@ func (l *Lease) settled() fact.Signal {
 }
 
 // isContested is whether candidates of the Lease ever want different strategies.
-func (l *Lease) isContested() bool { return !l.foreign() && len(l.contested().Spans(fact.Yes)) > 0 }
+func (l *Lease) isContested() bool { return !l.foreign() && len(l.contested().Spans(fact.Unknown)) > 0 }
 
 // contested is while candidates of the Lease want different strategies that decide.
 func (l *Lease) contested() fact.Signal {

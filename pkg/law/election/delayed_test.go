@@ -147,3 +147,26 @@ func TestDelays_AnActionOfUncertainTimeIsNotCounted(t *testing.T) {
 		renew(managersLease, "a_1").renewFor(managersLease, "a_1", 20*s)
 	expectCount(t, held.expectBreaches(t, "CLE-24"), "elections that writes had failed", 0)
 }
+
+// What a delay hides stays unclear, and what is certain all the same stays a breach.
+func TestDelays_ALeaderThatMayHaveBeenOutrankedForTooLongIsNoPass(t *testing.T) {
+	const s = time.Second
+	outranked := func(after time.Duration) *electionBuilder {
+		b := controlPlane("1.3.0", "1.2.0").elect(managersLease, "a_1").renewFor(managersLease, "a_1", after)
+		b.mark(managersLease, "a_1", "b_1").storeLease(managersLease, history.Lease{Strategy: oldestStrategy, Coordinator: "a_c", Duration: 1})
+		return b.elect(managersLease, "b_1").wait(s)
+	}
+	for _, id := range []requirement.ID{"CLE-08", "CLE-17"} {
+		outranked(60*s).expectBreaches(t, id, "while an older candidate was eligible")
+		// The recorder told of all of it at last.
+		b := outranked(60 * s)
+		hidden := b.etcdDelayed(time.Duration(b.now-int64(s))).expectBreaches(t, id)
+		if hidden.Obligations.Unclear == 0 {
+			t.Errorf("%s: %+v", id, hidden.Obligations)
+		}
+		soon := outranked(20 * s)
+		if r := soon.etcdDelayed(time.Duration(soon.now-int64(s))).expectBreaches(t, id); r.Obligations.Unclear > 0 {
+			t.Errorf("%s: %+v %q", id, r.Obligations, r.Reasons)
+		}
+	}
+}

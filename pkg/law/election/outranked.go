@@ -18,18 +18,8 @@ func replaced(over func(*Lease) bool, fits func(*Candidate) bool) law.Law[*Facts
 		Bound: "replacesWithin",
 		Over:  leases(over),
 		// A candidate that comes before the leader may not be eligible yet: then the clock stands.
-		Begin: func(l *Lease) []fact.Moment {
-			var out []fact.Moment
-			for _, t := range l.ledBy(fits) {
-				if rises := l.Rises(t.outranked(fits, (*Candidate).stands)); len(rises) > 0 {
-					// It begins under this leader, so the change by which this one leads does not end it.
-					at, after := rises[0], t.Taken.When().Latest+1
-					at.Earliest, at.Latest = max(at.Earliest, after), max(at.Latest, after)
-					out = append(out, at)
-				}
-			}
-			return out
-		},
+		Begin:   func(l *Lease) []fact.Moment { return l.outrankings(fits, l.Rises) },
+		Perhaps: func(l *Lease) []fact.Moment { return l.outrankings(fits, l.MayRise) },
 		Running: func(l *Lease) fact.Signal {
 			outranked := fact.Each(l.ledBy(fits), func(t *Tenure) fact.Signal { return t.outranked(fits, (*Candidate).Eligible) })
 			return fact.And(fact.Or(outranked...), l.byOldest(), l.electing(), l.coordinating(), fact.Not(l.faulty()), l.Held())
@@ -51,6 +41,21 @@ func replaced(over func(*Lease) bool, fits func(*Candidate) bool) law.Law[*Facts
 			return fmt.Sprintf("%s held %s for %s while an older candidate was eligible", strings.Join(names, ", "), l.Key, took.Round(time.Second))
 		},
 	}
+}
+
+// outrankings are the first moments at which leaders that fit come to be outranked, by how
+// these follow from a signal.
+func (l *Lease) outrankings(fits func(*Candidate) bool, rises func(fact.Signal) []fact.Moment) []fact.Moment {
+	var out []fact.Moment
+	for _, t := range l.ledBy(fits) {
+		if all := rises(t.outranked(fits, (*Candidate).stands)); len(all) > 0 {
+			// It begins under this leader, so the change by which this one leads does not end it.
+			at, taken := all[0], t.Taken.When()
+			at.Earliest, at.Latest, at.Revision = max(at.Earliest, taken.Earliest), max(at.Latest, taken.Latest+1), taken.Revision+1
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // byOldest is while no other strategy than that of the oldest version is set on the Lease.

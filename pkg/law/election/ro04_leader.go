@@ -14,10 +14,11 @@ import (
 // processes are seen. It does not see the Leases of others without candidates, nor that
 // instances which run are no candidates (CLE-01) or do not answer pings (CLE-03).
 var ro04 = law.Deadline[*Facts, *Lease]{
-	Row:   law.Row{ID: "RO-04", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "led"}}},
-	Bound: "ledWithin",
-	Over:  leases(func(l *Lease) bool { return l.ofComponent() || l.hasCandidates() || l.withoutCandidates() }),
-	Begin: func(l *Lease) []fact.Moment { return l.Rises(fact.And(l.someCanLead(), fact.Not(l.Led()))) },
+	Row:     law.Row{ID: "RO-04", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "led"}}},
+	Bound:   "ledWithin",
+	Over:    leases(func(l *Lease) bool { return l.ofComponent() || l.hasCandidates() || l.withoutCandidates() }),
+	Begin:   func(l *Lease) []fact.Moment { return l.Rises(l.leaderless()) },
+	Perhaps: func(l *Lease) []fact.Moment { return l.MayRise(l.leaderless()) },
 	Running: func(l *Lease) fact.Signal {
 		byHarness := l.heldBy(func(t *Tenure) bool { return byForce(t.Holder) || fact.Harness(t.Holder) })
 		return fact.And(l.someCanLead(), fact.Not(fact.Or(l.Led(), l.faulty(), l.coordinatorsFaulty(), byHarness)))
@@ -31,6 +32,9 @@ var ro04 = law.Deadline[*Facts, *Lease]{
 func (l *Lease) withoutCandidates() bool {
 	return len(l.candidates) == 0 && (l.Key == managers || l.Key == scheduler) && len(l.heldByMembers()) > 0
 }
+
+// leaderless is while any instance can become the leader, and none leads.
+func (l *Lease) leaderless() fact.Signal { return fact.And(l.someCanLead(), fact.Not(l.Led())) }
 
 // someCanLead is while any instance can become the leader.
 func (l *Lease) someCanLead() fact.Signal {

@@ -171,6 +171,18 @@ func TestSV19Conditional(t *testing.T) {
 	}
 }
 
+// An entry that may have come while the write was under way that took it away is lost by SV-20,
+// and SV-19 does not hold for certain.
+func TestSV19_ALossOfUncertainTimeIsNoPass(t *testing.T) {
+	h := led(v1).joins("guest", 8).delays(history.PhaseInject).delays(history.PhaseWitness).says("g.io.ghosts", 10, "x="+v1).
+		says("g.io.ghosts", 12, "x="+v1, "guest="+v1).pass(2 * time.Minute)
+	h.add(history.Event{Kind: history.KindRecorderDelayed, From: 1, RecorderDelayed: &history.RecorderDelayed{Source: history.SourceEtcd}}).deletes("g.io.ghosts", 14)
+	if r := h.blames(t, "SV-19"); r.Obligations.Unclear != 1 {
+		t.Errorf("%+v", r.Obligations)
+	}
+	h.blames(t, "SV-20", "g.io.ghosts was removed with the entry of idguest, which takes part")
+}
+
 func TestSV20Stripped(t *testing.T) {
 	const all, list = "/apis/coordination.k8s.io/v1", leasesPath
 	guest := func() *historyBuilder {

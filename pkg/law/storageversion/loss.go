@@ -62,13 +62,19 @@ func (x loss) ownDoing() bool {
 
 // raced is whether the entry was so young, while a fault held back the writes of controller
 // managers, that the collector cannot have seen it when it decided.
-func (x loss) raced(underWay time.Duration) bool {
+func (x loss) raced(underWay time.Duration) fact.Truth {
 	held := x.f.FaultActive(func(y *fact.Fault) bool {
 		return y.Type == history.FaultHTTP && y.Action == history.FaultHTTPDelay && y.Component == history.ComponentControllerManager
 	})
 	at := x.f.When(x.Stamp)
-	_, most := x.f.When(x.came).Until(at)
-	return most <= underWay && held.Lasts(at.Earliest-int64(underWay), at.Latest+1, fact.Unknown) > 0
+	least, most := x.f.When(x.came).Until(at)
+	switch {
+	case least > underWay || held.Lasts(at.Earliest-int64(underWay), at.Latest+1, fact.Unknown) == 0:
+		return fact.No
+	case most > underWay:
+		return fact.Unknown
+	}
+	return fact.Yes
 }
 
 // exchange is a request of a controller manager that a fault hit.

@@ -30,7 +30,7 @@ var sv09 = law.Each[*facts, report]{
 			return e.Broken("revision %d of %s brought the entry of %s and lost that of %s, which takes part", r.Revision, r.of.Name, r.writers[0], r.before.Is.Entries[lost].ServerID)
 		case r.reverts() != nil:
 			x := r.reverts()
-			if x.raced(requirement.MustBound("SV-19", "underWay")) {
+			if x.raced(requirement.MustBound("SV-19", "underWay")) == fact.Yes {
 				return law.Entry{} // SV-19's
 			}
 			return e.Broken("revision %d of %s put the entry of %s back to what it was before its process started", r.Revision, r.of.Name, x.id).Shown(x.came.Seq, r.Seq)

@@ -21,22 +21,32 @@ var sv19 = law.Together[*facts]{
 
 var sv19Lost = law.Each[*facts, loss]{Over: (*facts).losses, End: func(x loss, bounds law.Bounds) law.Entry {
 	what := "a write to"
-	switch {
-	case !x.raced(bounds.Of("underWay")):
-		return law.Entry{} // SV-20's
-	case x.whole:
+	if x.whole {
 		what = "the removal of"
 	}
-	return x.Entry().Broken("%s %s took the entry of %s away, which takes part and had come while that write was under way", what, x.of.Name, x.id)
+	return x.unlessLater(x.Entry().Broken("%s %s took the entry of %s away, which takes part and had come while that write was under way", what, x.of.Name, x.id), bounds)
 }}
+
+// unlessLater is the breach of a write that raced with the entry. A later one is another breach,
+// of SV-20 or SV-09.
+func (x loss) unlessLater(e law.Entry, bounds law.Bounds) law.Entry {
+	switch x.raced(bounds.Of("underWay")) {
+	case fact.Yes:
+		return e
+	case fact.Unknown:
+		return e.Unclear("it is not certain whether the entry of %s had come to %s while the write was under way that took it away", x.id, x.of.Name)
+	}
+	return law.Entry{}
+}
 
 // sv19Reverted: an entry is lost, too, by the one that was there before it.
 var sv19Reverted = law.Each[*facts, report]{Over: (*facts).reports, End: func(r report, bounds law.Bounds) law.Entry {
 	x := r.reverts()
-	if x == nil || !x.raced(bounds.Of("underWay")) {
-		return law.Entry{} // SV-09's
+	if x == nil {
+		return law.Entry{}
 	}
-	return x.Entry().Broken("a write to %s put the entry of %s back, which takes part and had changed it while that write was under way", x.of.Name, x.id).Shown(x.came.Seq, x.Seq)
+	e := x.Entry().Broken("a write to %s put the entry of %s back, which takes part and had changed it while that write was under way", x.of.Name, x.id)
+	return x.unlessLater(e.Shown(x.came.Seq, x.Seq), bounds)
 }}
 
 // sv19Held counts the writes that were held back while an entry came. What failed for want of

@@ -24,7 +24,7 @@ var sv20 = law.Together[*facts]{
 var sv20Stripped = law.Each[*facts, loss]{Over: (*facts).losses, End: func(x loss, bounds law.Bounds) law.Entry {
 	what := "lost the entry of"
 	switch {
-	case x.raced(bounds.Of("underWay")):
+	case x.raced(bounds.Of("underWay")) == fact.Yes:
 		return law.Entry{} // SV-19's
 	case x.f.Redefined(x.of.Name, x.f.When(x.came), x.f.When(x.Stamp), bounds.Of("withdrawnWithin")):
 		return x.Entry().Excused("the custom resource had been deleted and defined again, and the server may have taken its entry back for that")
@@ -54,7 +54,7 @@ var sv20Tempted = law.Each[*facts, departure]{Over: (*facts).departures, End: fu
 	}
 	before, at := d.v.At(d.Ended.Revision-1), f.When(*d.Ended)
 	live := fact.Where(before.Is.Entries, func(e history.Entry) bool { return f.TakesPart(e.ServerID, d.Ended.Revision) })
-	stripped := slices.ContainsFunc(f.losses(), func(x loss) bool { return x.Seq == d.Ended.Seq && !x.raced(bounds.Of("underWay")) })
+	stripped := slices.ContainsFunc(f.losses(), func(x loss) bool { return x.Seq == d.Ended.Seq && x.raced(bounds.Of("underWay")) != fact.Yes })
 	if len(live) == 0 || !stripped && !f.collected(d, live, at) {
 		return law.Entry{}
 	}
