@@ -16,7 +16,7 @@ func TestBalancerSeen(t *testing.T) {
 	}{
 		{"never asked", nil, 0, 0, 0},
 		{"booting does not count", []int{0, 503, 200, 200}, 2, 2, 0},
-		{"a refusal is an answer", []int{200, 403, 404}, 3, 3, 0},
+		{"a refusal is no answer", []int{200, 401, 403, 404, 302, 200}, 6, 2, 5000},
 		{"an outage", []int{200, 0, 503, 200, 200}, 5, 3, 3000},
 		{"the longest of two", []int{200, 0, 200, 500, 429, 200}, 6, 3, 3000},
 		{"one without an end", []int{200, 0, 0}, 3, 1, 2000},

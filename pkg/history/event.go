@@ -183,8 +183,9 @@ type LoadBalancer struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Answered is whether the client was served.
-func (b *LoadBalancer) Answered() bool { return b.Code > 0 && b.Code < 500 && b.Code != 429 }
+// Answered is whether the client was served: it may read an object that every control plane
+// has, so a refusal does not serve it.
+func (b *LoadBalancer) Answered() bool { return b.Code >= 200 && b.Code < 300 }
 
 // Phase is where in its course a step, hold or fault is.
 type Phase string

@@ -34,15 +34,24 @@ func NewBalancer(config *rest.Config, recorder Recorder, clk clock.WithTicker) *
 func (b *Balancer) Run(ctx context.Context) {
 	secured, err := rest.TLSConfigFor(b.config)
 	if err != nil {
-		b.recorder.Record(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: history.SourceLoadBalancer, Message: err.Error()}})
+		b.missed(err)
 		return
 	}
 	// Over a new connection each time: one that is kept would stay with a member.
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: secured, Proxy: b.config.Proxy, DisableKeepAlives: true}}
+	authorized, err := rest.HTTPWrappersForConfig(b.config, &http.Transport{TLSClientConfig: secured, Proxy: b.config.Proxy, DisableKeepAlives: true})
+	if err != nil {
+		b.missed(err)
+		return
+	}
+	client := &http.Client{Transport: authorized}
 	for ctx.Err() == nil {
 		b.ask(ctx, client)
 		pause(ctx, b.clock, BalancerInterval)
 	}
+}
+
+func (b *Balancer) missed(err error) {
+	b.recorder.Record(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: history.SourceLoadBalancer, Message: err.Error()}})
 }
 
 func (b *Balancer) ask(ctx context.Context, client *http.Client) {

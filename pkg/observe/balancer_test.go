@@ -35,3 +35,18 @@ func TestBalancerRecordsEveryAnswer(t *testing.T) {
 		}
 	}
 }
+
+// A read without the client's credentials is refused, and says nothing of the load balancer.
+func TestBalancer_ReadsAsTheClientOfItsConfiguration(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	token := ""
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		token = r.Header.Get("Authorization")
+		cancel()
+	}))
+	defer server.Close()
+	NewBalancer(&rest.Config{Host: server.URL, BearerToken: "secret"}, newMemory(), clock.RealClock{}).Run(ctx)
+	if token != "Bearer secret" {
+		t.Errorf("the client sends %q", token)
+	}
+}

@@ -210,6 +210,19 @@ func TestBalancer_OutageGoesOnAfterTheReplacement(t *testing.T) {
 	}
 }
 
+// A balancer that has its clients refused does not serve them.
+func TestBalancer_RefusalsAreAnOutage(t *testing.T) {
+	bound := int(requirement.MustBound("RO-11", "withoutAnswer").Seconds())
+	for code, want := range map[int]check.Verdict{200: check.Pass, 401: check.Fail, 403: check.Fail, 404: check.Fail} {
+		judgetest.Expect(t, "RO-11", stories.Replaced(map[string]func(*stories.Builder){"replaced": func(b *stories.Builder) {
+			for range bound + 2 {
+				b.Balance(code)
+				b.Advance(1000)
+			}
+		}}), want)
+	}
+}
+
 // What clients got before the first answer is not known: nothing shows that they were served while
 // members were replaced by then.
 func TestBalancer_NothingIsKnownBeforeTheFirstAnswer(t *testing.T) {
