@@ -39,13 +39,22 @@ func (h *History) EtcdQuorum() Signal {
 	})
 }
 
-// Healthy is while nothing stands in the way at a member: its API server serves, the harness
-// does not keep its etcd from running, no fault is at the member, nor has one taken its power.
+// Healthy is while nothing stands in the way at a member and its API server serves, and Up while
+// its API server runs, ready or not.
+func (h *History) Healthy(member string) Signal { return And(h.Serves(member), h.free(member)) }
+
+// Up is like Healthy, also while the API server is not ready.
+func (h *History) Up(member string) Signal {
+	return And(h.Running(member, history.ComponentAPIServer), h.free(member))
+}
+
+// free is while nothing stands in the way at a member but its API server: the harness does not
+// keep its etcd from running, no fault is at the member, nor has one taken its power.
 //
 // Members have their etcd beside them, and an API server reads from and writes to that one
 // only: without it a request waits until the etcd is back, or fails.
-func (h *History) Healthy(member string) Signal {
-	return And(h.Serves(member), Not(h.Stopped(member, history.ComponentEtcd)), Not(h.FaultAt(member)), Not(h.Powerless(member)))
+func (h *History) free(member string) Signal {
+	return Not(Or(h.Stopped(member, history.ComponentEtcd), h.FaultAt(member), h.Powerless(member)))
 }
 
 // Stopped is while the harness keeps a component of a member from running: it told the

@@ -173,7 +173,7 @@ func (k *Candidate) Present() fact.Signal {
 		until := func(s *statement) int64 { return k.Time(s.Renewed) + int64(notion("candidateValidity")) }
 		present := fact.And(k.stands(), unexpired(k.Facts, k.said, k.when, until))
 		if p := k.process(); p != nil {
-			return fact.And(present, p.Running(), k.up(p.Member))
+			return fact.And(present, p.Running(), k.Up(p.Member))
 		}
 		return fact.And(present, fact.Constant(fact.Of(fact.Harness(k.Name))))
 	})
@@ -213,7 +213,7 @@ func (l *Lease) someEligible() fact.Signal {
 // can write.
 func (f *Facts) coordinating() fact.Signal {
 	return cached(f, "coordinating", nil, func() fact.Signal {
-		return fact.And(f.writable(), fact.Or(fact.Each(tenures((*Lease).isCoordinators)(f), func(t *Tenure) fact.Signal { return fact.And(t.held(), f.up(t.Member)) })...))
+		return fact.And(f.writable(), fact.Or(fact.Each(tenures((*Lease).isCoordinators)(f), func(t *Tenure) fact.Signal { return fact.And(t.held(), f.Up(t.Member)) })...))
 	})
 }
 

@@ -46,7 +46,7 @@ func (l *Lease) abandoned() fact.Signal { return fact.And(fact.Not(l.Held()), l.
 func (l *Lease) claimable() fact.Signal {
 	return fact.Or(fact.Each(fact.Where(l.candidates, (*Candidate).ofMember), func(k *Candidate) fact.Signal {
 		p := k.process()
-		return fact.And(k.stands(), p.Running(), k.Alive(p.Member, history.ComponentAPIServer))
+		return fact.And(k.stands(), p.Running(), k.Running(p.Member, history.ComponentAPIServer), fact.Not(k.Stopped(p.Member, history.ComponentEtcd)))
 	})...)
 }
 

@@ -140,11 +140,6 @@ func within(before, after fact.Moment, bound time.Duration) fact.Truth {
 	return fact.Unknown
 }
 
-// up is while the API server of a member lives, ready or not, with no fault at the member.
-func (f *Facts) up(member string) fact.Signal {
-	return fact.And(f.Alive(member, history.ComponentAPIServer), fact.Not(f.FaultAt(member)))
-}
-
 // able is while a process runs, nothing stands in the way at its member, and etcd can write.
 func (f *Facts) able(p *fact.Process) fact.Signal {
 	return fact.And(p.Running(), f.Healthy(p.Member), f.writable())

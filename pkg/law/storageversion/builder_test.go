@@ -84,13 +84,17 @@ func (t *historyBuilder) pass(d time.Duration) *historyBuilder {
 }
 
 func (t *historyBuilder) starts(member string, instance int) *historyBuilder {
-	return t.add(history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{
-		Component: history.ComponentAPIServer, Change: history.ProcessStarted, Instance: instance}})
+	return t.server(member, instance, history.ProcessStarted)
 }
 
 func (t *historyBuilder) exits(member string, instance int) *historyBuilder {
+	return t.server(member, instance, history.ProcessExited)
+}
+
+// server is a change in the life of a member's API server.
+func (t *historyBuilder) server(member string, instance int, change string) *historyBuilder {
 	return t.add(history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{
-		Component: history.ComponentAPIServer, Change: history.ProcessExited, Instance: instance}})
+		Component: history.ComponentAPIServer, Change: change, Instance: instance}})
 }
 
 func (t *historyBuilder) ready(member string, code int, revision int64) *historyBuilder {

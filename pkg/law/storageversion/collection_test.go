@@ -44,6 +44,8 @@ func TestSV16Departed(t *testing.T) {
 		{"the leader stood still", led(v2).manager("a", history.ProcessPaused).leaves("b", 10).idle(time.Minute).manager("a", history.ProcessResumed).idle(30 * time.Second), nil},
 		{"the leader stood still, and then had time", led(v2).manager("a", history.ProcessPaused).leaves("b", 10).idle(time.Minute).manager("a", history.ProcessResumed).idle(time.Minute), []string{still}},
 		{"the leader's API server is down", led(v2).exits("a", 1).leaves("b", 10).idle(time.Minute), nil},
+		{"the leader's API server is paused", led(v2).server("a", 1, history.ProcessPaused).leaves("b", 10).idle(time.Minute), nil},
+		{"the leader's API server is told to end", led(v2).server("a", 1, history.ProcessStopping).leaves("b", 10).idle(time.Minute), nil},
 		{"no agreement is formed", led(v2).leaves("b", 10).disagrees(things, 12, "a="+v1).idle(time.Minute), []string{"no version was called agreed for"}},
 		{"the last entry", led(v2).leaves("b", 10).says(things, 12, "b="+v2).idle(time.Minute), []string{still}},
 	} {

@@ -12,13 +12,13 @@ import (
 
 // collectorAble is while the collector of KEP-2339, which is part of the controller manager,
 // can do its work, and had the time to begin that a requirement gives it: its manager leads
-// and runs, the member's API server lives, no fault is at the member, and etcd can write.
+// and runs, nothing stands in the way at the member, and etcd can write.
 func (f *facts) collectorAble(id requirement.ID) fact.Signal {
 	type key time.Duration
 	starts := requirement.MustBound(id, "collectorStarts")
 	return fact.Cached(f.History, key(starts), func() fact.Signal {
 		return fact.And(f.EtcdQuorum(), f.AnyMember(func(m string) fact.Signal {
-			return fact.And(f.manages(m), f.Alive(m, history.ComponentAPIServer), fact.Not(f.FaultAt(m)))
+			return fact.And(f.manages(m), f.Up(m))
 		})).Warm(int64(starts))
 	})
 }
