@@ -97,12 +97,12 @@ func (t *Tenure) work() []*Action {
 	return fact.Where(t.actions[from:to], func(a *Action) bool { return a.Holder == t.Holder })
 }
 
-// disturbed is while a fault is active anywhere, or a member's etcd does not live.
+// disturbed is while a fault is active anywhere, or a member's etcd does not run.
 func (f *Facts) disturbed() fact.Signal {
 	return cached(f, "disturbed", nil, func() fact.Signal {
 		down := f.AnyMember(func(member string) fact.Signal {
 			known := len(f.Processes(member, history.ComponentEtcd)) > 0
-			return fact.And(fact.Constant(fact.Of(known)), fact.Not(f.Alive(member, history.ComponentEtcd)))
+			return fact.And(fact.Constant(fact.Of(known)), fact.Not(f.Running(member, history.ComponentEtcd)))
 		})
 		return fact.Or(down, f.AnyFault())
 	})

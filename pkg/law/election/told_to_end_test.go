@@ -20,6 +20,9 @@ func TestInstances_OweNothingOnceTheyAreToldToEnd(t *testing.T) {
 	pinged(true).expectBreaches(t, "CLE-03")
 	pinged(false).expectBreaches(t, "CLE-03", "candidate kube-system/a_1 did not answer a ping for")
 
+	stopped := controlPlane("1.2.0").etcd("a", history.ProcessStarted, 1).elect(managersLease, "a_1").act(managersLease, "a_1").wait(s)
+	stopped.etcd("a", history.ProcessStopping, 1).renewFor(managersLease, "a_1", 40*s).expectBreaches(t, "RO-05")
+
 	idle := func(told bool) *electionBuilder {
 		b := controlPlane("1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(s)
 		if told {
