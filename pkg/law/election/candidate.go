@@ -217,6 +217,12 @@ func (f *Facts) coordinating() fact.Signal {
 	})
 }
 
+// coordinatorGone is while the coordinators' Lease is held by what is no API server that is up: no
+// server can take it until it runs out.
+func (f *Facts) coordinatorGone() fact.Signal {
+	return fact.Or(fact.Each(tenures((*Lease).isCoordinators)(f), func(t *Tenure) fact.Signal { return fact.And(t.held(), fact.Not(f.Up(t.Member))) })...)
+}
+
 // electable is while nothing stands in the way of an election for a Lease: a candidate is
 // eligible, a coordinator is active, and no fault is about the Lease.
 func (l *Lease) electable() fact.Signal {

@@ -12,7 +12,7 @@ var cle24 = law.Deadline[*Facts, *Lease]{
 	Bound:   "recoversWithin",
 	Over:    leases((*Lease).hasCandidates),
 	Begin:   (*Lease).writableAgain,
-	Running: func(l *Lease) fact.Signal { return fact.And(l.someEligible(), l.electing(), fact.Not(l.faulty())) },
+	Running: func(l *Lease) fact.Signal { return fact.And(l.someEligible(), l.electing(), fact.Not(l.faulty()), fact.Not(l.coordinatorGone())) },
 	Done: func(l *Lease) []fact.Moment {
 		return l.takings(func(t *Tenure) bool { return t.Shown() && l.isElected(t.Taken.Revision) })
 	},

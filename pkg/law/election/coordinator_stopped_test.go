@@ -33,3 +33,16 @@ func TestCLE04_WaitsForTheNextCoordinatorWhereTheHarnessStopsOne(t *testing.T) {
 		})
 	}
 }
+
+// The next coordinator takes over as soon as it may, and elects as soon as it can.
+func TestCLE24_WaitsForTheNextCoordinator(t *testing.T) {
+	const s = time.Second
+	healed := func(last time.Duration) *electionBuilder {
+		b := controlPlane("1.2.0", "1.2.0").elect(managersLease, "b_1").
+			fault(history.FaultAdmission, history.FaultAdmissionDeny, managersLease, history.PhaseInject, history.PhaseWitness).waitWithChanges(20 * s)
+		b.coordinate(last).endServer("a", 1).fault(history.FaultAdmission, history.FaultAdmissionDeny, managersLease, history.PhaseHeal)
+		return b.waitWithChanges(20*s).storeLease(coordinatorsLease, history.Lease{Holder: "b_c", Duration: 3600})
+	}
+	healed(15*s).wait(12*s).elect(managersLease, "b_1").wait(s).expectBreaches(t, "CLE-24")
+	healed(15*s).waitWithChanges(32*s).expectBreaches(t, "CLE-24", "had no leader for")
+}
