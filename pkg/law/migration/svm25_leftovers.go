@@ -2,6 +2,7 @@ package migration
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -40,11 +41,14 @@ func (f *Facts) showsMigrations(bounds law.Bounds, h *fact.Hold, before int64) [
 	var out []law.Entry
 	for _, member := range f.Members() {
 		releases[h.Releases[member]] = true
-		if f.Alive(member, history.ComponentAPIServer).During(*h.Ended) == fact.Yes {
-			v := viewer{f, member, h, law.Of(member, *h.Ended).By(member)}
-			out = append(append(out, v.lists()...), v.views(stored, bounds)...)
-		} else {
+		v := viewer{f, member, h, law.Of(member, *h.Ended).By(member)}
+		switch {
+		case f.Alive(member, history.ComponentAPIServer).During(*h.Ended) != fact.Yes:
 			whole = false
+		case v.able().During(fact.Moment{Earliest: h.Began.Earliest, Latest: h.Ended.Latest}) != fact.Yes:
+			out = append(out, v.owes.Excused("the harness kept the member or its etcd from working, or etcd had no majority"))
+		default:
+			out = append(append(out, v.lists()...), v.views(stored, bounds)...)
 		}
 	}
 	existing := fact.Where(stored, func(m leftover) bool { return !m.gone })
@@ -71,6 +75,9 @@ type viewer struct {
 	hold   *fact.Hold
 	owes   law.Entry
 }
+
+// able is while nothing keeps the member from what it owes.
+func (v viewer) able() fact.Signal { return fact.And(v.Up(v.member), v.EtcdQuorum()) }
 
 // lists judges the answers to lists, in each version that the member was asked in.
 func (v viewer) lists() []law.Entry {
@@ -126,7 +133,7 @@ func (v viewer) views(stored []leftover, bounds law.Bounds) []law.Entry {
 		default:
 			return v.owes.Met(v.outlives(m)...)
 		}
-		if least, _ := v.When(m.last).Until(*v.hold.Ended); least <= bounds.Of("showsWithin") {
+		if able := v.able().Lasts(v.When(m.last).Latest, v.hold.Ended.Earliest, fact.Yes); time.Duration(able) <= bounds.Of("showsWithin") {
 			return v.owes.Excused("what changed just before the end of a hold may have been on its way")
 		}
 		return v.owes.Broken("in hold %q clients of %s are shown migration %s %s", v.hold.Name, v.member, m.Name, why).Shown(m.last.Seq, v.hold.Ended.Seq)

@@ -26,6 +26,16 @@ func (t *historyBuilder) refusedWatch(member string, code int) *historyBuilder {
 	return t.add(history.Event{Kind: history.KindWatch, Member: member, Watch: &history.Watch{Resource: watchedMigrations, Type: history.WatchBroken, Code: code, Message: "the list was answered"}})
 }
 
+// etcd is a change in the life of a member's etcd.
+func (t *historyBuilder) etcd(member, change string, instance int) *historyBuilder {
+	return t.process(member, history.Process{Component: history.ComponentEtcd, Change: change, Instance: instance})
+}
+
+// stopsEtcd is crossing, and the harness tells the member's etcd to end.
+func stopsEtcd() *historyBuilder {
+	return crossing().etcd("a", history.ProcessStarted, 1).etcd("a", history.ProcessStopping, 1)
+}
+
 // lists a migration list through a member.
 func (t *historyBuilder) listsMigrations(member string, codes ...int) *historyBuilder {
 	for _, code := range codes {
@@ -43,7 +53,11 @@ func crossing() *historyBuilder {
 }
 
 func held(b *historyBuilder, codes ...int) *historyBuilder {
-	b.after(10*time.Second+time.Second).holds(history.PhaseBegin, 50)
+	return heldAfter(10*time.Second+time.Second, b, codes...)
+}
+
+func heldAfter(d time.Duration, b *historyBuilder, codes ...int) *historyBuilder {
+	b.after(d).holds(history.PhaseBegin, 50)
 	return b.listsMigrations("a", codes...).holds(history.PhaseEnd, 51)
 }
 
@@ -75,6 +89,10 @@ func TestSVM25(t *testing.T) {
 			return b.listsMigrations("a", 200).holds(history.PhaseEnd, 51)
 		}(), nil, "which migrations clients of a are shown"},
 		{"the server is gone", held(crossing().exits("a", 1)), nil, ""},
+		{"the list is refused without etcd", held(stopsEtcd(), 500, 500), nil, ""},
+		{"the list is refused with etcd again", held(stopsEtcd().etcd("a", history.ProcessStarted, 2), 500, 500), []string{"every list of migrations in v1 was refused by a, at last with 500"}, ""},
+		{"as it was before etcd was stopped", held(stopsEtcd().migration("m", 9, 5).etcd("a", history.ProcessStarted, 2), 200), []string{"as it was before revision 9"}, ""},
+		{"as it was before etcd was stopped, until just now", heldAfter(5*time.Second, stopsEtcd().migration("m", 9, 5).after(10*time.Second).etcd("a", history.ProcessStarted, 2), 200), nil, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := tc.b.finds(t, "SVM-25", tc.blames...)
