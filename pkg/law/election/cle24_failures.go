@@ -8,11 +8,13 @@ import (
 // cle24: passing failures of writes delay an election by no more than a bound: once they
 // pass again, the Lease gets its leader (KEP-4355, "Coordinated Election Controller").
 var cle24 = law.Deadline[*Facts, *Lease]{
-	Row:     law.Row{ID: "CLE-24", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "recovered"}}},
-	Bound:   "recoversWithin",
-	Over:    leases((*Lease).hasCandidates),
-	Begin:   (*Lease).writableAgain,
-	Running: func(l *Lease) fact.Signal { return fact.And(l.someEligible(), l.electing(), fact.Not(l.faulty()), fact.Not(l.coordinatorGone())) },
+	Row:   law.Row{ID: "CLE-24", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "recovered"}}},
+	Bound: "recoversWithin",
+	Over:  leases((*Lease).hasCandidates),
+	Begin: (*Lease).writableAgain,
+	Running: func(l *Lease) fact.Signal {
+		return fact.And(l.someEligible(), l.electing(), fact.Not(l.faulty()), fact.Not(l.coordinatorGone()))
+	},
 	Done: func(l *Lease) []fact.Moment {
 		return l.takings(func(t *Tenure) bool { return t.Shown() && l.isElected(t.Taken.Revision) })
 	},
