@@ -209,6 +209,16 @@ func TestAD25WaitsForEtcd(t *testing.T) {
 	stopped(11*time.Second).blames(t, "AD-25", "a does not have lamps in lights.io/v1")
 }
 
+// Nor does a server that was frozen when something was defined.
+func TestAD25WaitsForAServerThatWasFrozen(t *testing.T) {
+	thawed := func(since time.Duration) *historyBuilder {
+		t := lone().froze("a", history.ProcessPaused).serves("lamps", 201, "v1").pass(time.Minute).froze("a", history.ProcessResumed).ready("a", 200, 6)
+		return t.pass(since).looksAt("a", said{union: []string{steady}, own: []string{steady}})
+	}
+	thawed(time.Second).blames(t, "AD-25")
+	thawed(11*time.Second).blames(t, "AD-25", "a does not have lamps in lights.io/v1")
+}
+
 // A server learns of its peers when it is ready.
 func TestAD15DoesNotWantPeersAtOnce(t *testing.T) {
 	told := fleet().pass(time.Minute)

@@ -87,6 +87,7 @@ func (s *sweep) derive() {
 	if s.member.wasReady().During(fact.Moment{Earliest: s.from, Latest: s.last().from}) == fact.Yes {
 		s.by = s.member.process(s.from, s.to)
 	}
+	s.settled = s.settled && s.learned()
 	for _, a := range s.answers {
 		if of, resource, ok := located(a.Path); ok && resource == "" {
 			s.endpoints[of] = a
@@ -104,6 +105,13 @@ func (s *sweep) derive() {
 	if s.local != nil && s.local.told() == nil {
 		s.local = nil
 	}
+}
+
+// learned is whether the member has had the time to show what was changed last: a process that was
+// there has not while it was frozen.
+func (s *sweep) learned() bool {
+	changed := s.member.facts.changedBy(s.from)
+	return changed == 0 || s.by == nil || s.by.Started.Earliest > changed || s.member.able().Lasts(changed, s.from, fact.Yes) >= int64(showsWithin())
 }
 
 // same is the document at a path in JSON if it was the same at the beginning and at the
