@@ -29,6 +29,9 @@ func TestSV10Conflicts(t *testing.T) {
 	begins := func() *historyBuilder {
 		return newHistory().joins("a", 1).joins("b", 2).says(things, 5, "b="+v1).storms(history.PhaseInject, 0).starts("a", 1)
 	}
+	etcd := func(h *historyBuilder, member, change string) *historyBuilder {
+		return h.add(history.Event{Kind: history.KindProcess, Member: member, Process: &history.Process{Component: history.ComponentEtcd, Change: change, Instance: 1}})
+	}
 	const late, gaveUp = "a is not ready", "a was ready at revision 9 and had no entry in g.io.things"
 	for _, tc := range []struct {
 		name   string
@@ -51,6 +54,8 @@ func TestSV10Conflicts(t *testing.T) {
 		}(), []string{late}},
 		{"ended on purpose", begins().edits(60).add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
 			Component: history.ComponentAPIServer, Change: history.ProcessExited, Instance: 1, Expected: true}}).edits(300), nil},
+		{"its etcd is stopped", etcd(etcd(begins(), "a", history.ProcessStarted), "a", history.ProcessStopping).edits(300), nil},
+		{"etcd has no majority", etcd(etcd(begins(), "b", history.ProcessStarted), "b", history.ProcessStopping).edits(300), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			tc.h.blames(t, "SV-10", tc.blames...)

@@ -25,8 +25,8 @@ var sv10 = law.Together[*facts]{
 }
 
 // sv10Registers: a server that starts in a storm is ready in time. The clock stands while the
-// harness keeps the server from running, and does not begin anew when a server that ended by
-// itself starts again.
+// harness keeps the server or its etcd from running, and while etcd has no majority. It does not
+// begin anew when a server that ended by itself starts again.
 var sv10Registers = law.Deadline[*facts, storm]{
 	Bound:    "registers",
 	Over:     (*facts).storms,
@@ -35,7 +35,8 @@ var sv10Registers = law.Deadline[*facts, storm]{
 		return fact.Each(s.started, func(p *server) fact.Moment { return p.Started })
 	},
 	Running: func(s storm) fact.Signal {
-		return fact.And(s.Active(), fact.Not(s.f.Stopped(s.Member, history.ComponentAPIServer)))
+		stopped := fact.Or(s.f.Stopped(s.Member, history.ComponentAPIServer), s.f.Stopped(s.Member, history.ComponentEtcd))
+		return fact.And(s.Active(), s.f.EtcdQuorum(), fact.Not(stopped))
 	},
 	Done: func(s storm) []fact.Moment {
 		ready := fact.Where(s.started, func(p *server) bool { return p.ready != nil })
