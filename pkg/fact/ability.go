@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -41,7 +42,9 @@ func (h *History) EtcdQuorum() Signal {
 
 // Healthy is while nothing stands in the way at a member and its API server serves, and Up while
 // its API server runs, ready or not.
-func (h *History) Healthy(member string) Signal { return And(h.Serves(member), h.free(member)) }
+func (h *History) Healthy(member string) Signal {
+	return And(h.Serves(member), h.free(member), Not(h.connecting(member)))
+}
 
 // Up is like Healthy, also while the API server is not ready.
 func (h *History) Up(member string) Signal {
@@ -55,6 +58,25 @@ func (h *History) Up(member string) Signal {
 // only: without it a request waits until the etcd is back, or fails.
 func (h *History) free(member string) Signal {
 	return Not(Or(h.Stopped(member, history.ComponentEtcd), h.FaultAt(member), h.Powerless(member)))
+}
+
+// connecting is since the harness lets a member's etcd run again, until its API server is ready:
+// the client of that tries to connect the more seldom the longer the etcd was away, and until then
+// the API server says that it is not ready. That it is within a bound RO-02 judges.
+func (h *History) connecting(member string) Signal {
+	ready, answers := h.Ready(member), h.ReadyAnswers(member)
+	var out []Signal
+	for _, stopped := range h.Stopped(member, history.ComponentEtcd).Spans(Yes) {
+		if ready.At(stopped.End) == Yes {
+			continue
+		}
+		var connected *Moment
+		if i := slices.IndexFunc(answers, func(a ReadyAnswer) bool { return a.OK() && a.Since.Latest >= stopped.End }); i >= 0 {
+			connected = &answers[i].Since
+		}
+		out = append(out, Between(Exactly(stopped.End, 0), connected))
+	}
+	return Or(out...)
 }
 
 // Stopped is while the harness keeps a component of a member from running: it told the

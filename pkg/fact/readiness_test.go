@@ -58,7 +58,8 @@ func TestServes_UntilAServerThatIsStoppedAnswersNoMore(t *testing.T) {
 	truths(t, "it serves", again.Serves("a"), map[int64]fact.Truth{14: fact.Yes, 22: fact.Yes, 26: fact.No})
 }
 
-// An API server has but the etcd of its member, which works until it is told to end.
+// An API server has but the etcd of its member, which works until it is told to end, and
+// connects to the next one when its client tries again.
 func TestHealthy_NotWithoutItsEtcd(t *testing.T) {
 	etcd := func(at int64, change string, instance int) history.Event {
 		return exactly(history.Event{At: at, Member: "a", Process: &history.Process{Component: history.ComponentEtcd, Change: change, Instance: instance, Expected: change == history.ProcessExited}})
@@ -67,6 +68,8 @@ func TestHealthy_NotWithoutItsEtcd(t *testing.T) {
 	told := observed(append(serving, etcd(6*s, history.ProcessStopping, 1), etcd(9*s, history.ProcessExited, 1), etcd(12*s, history.ProcessStarted, 2))...)
 	truths(t, "it is healthy", told.Healthy("a"), map[int64]fact.Truth{10: fact.Yes, 14: fact.No, 20: fact.No, 26: fact.Yes})
 	truths(t, "its etcd is stopped", told.Stopped("a", history.ComponentEtcd), map[int64]fact.Truth{10: fact.No, 14: fact.Yes, 20: fact.Yes, 26: fact.No})
+	back := observed(append(serving, etcd(6*s, history.ProcessStopping, 1), readyz(8*s, 500), etcd(9*s, history.ProcessExited, 1), etcd(12*s, history.ProcessStarted, 2), readyz(17*s, 500), readyz(18*s, 200), readyz(25*s, 500))...)
+	truths(t, "it is healthy, and connects to its etcd anew", back.Healthy("a"), map[int64]fact.Truth{10: fact.Yes, 14: fact.No, 26: fact.No, 33: fact.No, 38: fact.Yes, 52: fact.Yes})
 	goes := observed(append(serving, etcd(6*s, history.ProcessStopping, 1))...)
 	truths(t, "it is healthy", goes.Healthy("a"), map[int64]fact.Truth{10: fact.Yes, 14: fact.No, 40: fact.No})
 }

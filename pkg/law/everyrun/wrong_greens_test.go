@@ -338,3 +338,32 @@ func TestVisible_WaitsForTheEtcdOfTheMember(t *testing.T) {
 		})
 	}
 }
+
+// Its API server connects to the next etcd when its client tries again, and is ready then.
+func TestVisible_WaitsUntilTheMemberHasConnectedToItsEtcd(t *testing.T) {
+	late := requirement.MustBound("RO-06", "showsWithin") + time.Second
+	for name, c := range map[string]struct {
+		unready bool
+		want    check.Verdict
+	}{"it is not ready": {true, check.Pass}, "it is ready": {false, check.Fail}} {
+		t.Run(name, func(t *testing.T) {
+			judgetest.Expect(t, "RO-06", replaced("at rest", func(b *stories.Builder) {
+				b.Advance(1000)
+				cp1, cp2 := b.Members[0], b.Members[1]
+				b.Emit(history.Event{Kind: history.KindProcess, Member: cp2.Name, Process: &history.Process{Component: history.ComponentEtcd, Change: history.ProcessStopping, Instance: 1}})
+				b.Write(cp1, "configmaps")
+				asked := b.Now
+				b.Advance(1000)
+				if c.unready {
+					b.AnswerReady(cp2, 500, false)
+				}
+				b.Emit(history.Event{Kind: history.KindProcess, Member: cp2.Name, Process: &history.Process{Component: history.ComponentEtcd, Change: history.ProcessStarted, Instance: 2}})
+				b.Advance(late.Milliseconds())
+				b.AnswerReady(cp2, 200, false)
+				b.Show(cp2, cp1, 0)
+				v := &b.Events[len(b.Events)-1]
+				v.From, v.Visibility.Get.Sent, v.Visibility.List.Sent = asked, asked, asked
+			}), c.want)
+		})
+	}
+}
