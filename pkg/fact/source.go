@@ -87,6 +87,13 @@ func (h *History) Doubts() []string {
 	if h.recorders.missing {
 		out = append(out, "the numbers of the events have gaps: lines are missing")
 	}
+	for i, m := range h.Header.Members {
+		for _, other := range h.Header.Members[:i] {
+			if m.ServerID != "" && m.ServerID == other.ServerID {
+				out = append(out, fmt.Sprintf("the API servers of %s and %s have one identity, %s: what is recorded under it may be of either", other.Name, m.Name, m.ServerID))
+			}
+		}
+	}
 	if why := h.recorders.stepped; why != "" {
 		out = append(out, "times cannot be told: "+why)
 	}

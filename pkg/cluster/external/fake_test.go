@@ -43,6 +43,7 @@ type plane struct {
 	withheld bool
 	etcd     bool
 	address  string
+	serverID string
 	driver   string
 	agent    cluster.Rung
 	faults   *cluster.FaultEngine
@@ -161,7 +162,7 @@ func (p *plane) topology() *cluster.Topology {
 		topology.Spec.External.SSH = &cluster.SSH{User: "admin", Port: 2222}
 	}
 	for _, name := range p.members {
-		member := cluster.MemberSpec{Name: name, External: &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: name + ".kubeconfig"}, Host: "node-" + name}}
+		member := cluster.MemberSpec{Name: name, External: &cluster.ExternalMember{Kubeconfig: cluster.Kubeconfig{File: name + ".kubeconfig"}, Host: "node-" + name, ServerID: p.serverID}}
 		if p.agent != "" {
 			member.External.Address = agentHost
 			topology.Spec.External.Agent, topology.Spec.External.AgentImage = p.agent, "example/agent:v1"

@@ -54,6 +54,7 @@ func TestWhoIsNotMet(t *testing.T) {
 		{"metrics of another kind", "its metrics do not have process_start_time_seconds", func(p *plane) { p.put("cp1.start", "") }},
 		{"a load balancer", "it seems to be the address of a load balancer", func(p *plane) { p.put("cp1.start", "1700000000 or 1700000777") }},
 		{"one server for two", "the same API server answers for cp1 and for cp2", func(p *plane) { p.serve("cp2", "cp1") }},
+		{"one identity for two", `cp1 and cp2 have the same identity "apiserver-x"`, func(p *plane) { p.serverID = "apiserver-x" }},
 		{"one address for two", "cp1 and cp2 are both reached at the same address", func(p *plane) { p.put("cp2.kubeconfig", p.read("cp1.kubeconfig")) }},
 		{"no server", "cp2: it does not answer", func(p *plane) { p.put("cp2.down", "") }},
 		{"no kubeconfig", "cp2: the kubeconfig", func(p *plane) { p.put("cp2.kubeconfig", "{") }},

@@ -101,6 +101,9 @@ func (m *member) meet(ctx context.Context) error {
 func (c *external) tellApart(ctx context.Context) error {
 	for i, m := range c.members {
 		for _, other := range c.members[:i] {
+			if m.serverID != "" && m.serverID == other.serverID {
+				return fmt.Errorf("%s and %s have the same identity %q: give each its own spec.members[].external.serverID", other.name, m.name, m.serverID)
+			}
 			if m.first.start != other.first.start {
 				continue
 			}

@@ -118,6 +118,28 @@ func TestSV02Names(t *testing.T) {
 	})
 }
 
+// Two servers that report under one identity have one entry for both, by which no agreement can
+// be told.
+func TestSV03_ServersOfOneIdentity(t *testing.T) {
+	shared := func(members ...string) *historyBuilder {
+		h := newHistory()
+		h.header.Members[1].ServerID = "ida"
+		for _, m := range members {
+			h.starts(m, 1)
+		}
+		h.joins("a", 3)
+		for _, m := range members {
+			h.ready(m, 200, 5).hosts(m, 6)
+		}
+		return h.says(things, 10, "a="+v1).holds(history.PhaseBegin, 20).holds(history.PhaseEnd, 20)
+	}
+	const message = "ida is the identity of several servers that take part, and g.io.things has one entry for all of them"
+	shared("a", "b").blames(t, "SV-03", message, message)
+	for _, id := range []requirement.ID{"SV-03", "SV-06"} {
+		reason(t, shared("a").blames(t, id), "the API servers of a and b have one identity, ida")
+	}
+}
+
 func TestSV03Once(t *testing.T) {
 	// a and b take part, are ready and host things; c is not there.
 	settled := func() *historyBuilder {

@@ -83,6 +83,15 @@ func (s *server) hosts(name string) fact.Truth {
 	return fact.Of(s.looks[0].Hosts(name))
 }
 
+// sharesIdentity is whether the server of another member lives at an instant, has been ready, and
+// reports under the same identity.
+func (s *server) sharesIdentity(at int64) bool {
+	return slices.ContainsFunc(s.f.Members(), func(member string) bool {
+		other := s.f.upAt(member, at)
+		return member != s.Member && other != nil && !other.silent() && other.id == s.id && other.readyBy(at)
+	})
+}
+
 // readyBy is whether it had been ready by an instant.
 func (s *server) readyBy(at int64) bool { return s.ready != nil && s.ready.Latest <= at }
 

@@ -38,6 +38,8 @@ var sv03Complete = law.Each[*facts, duty]{
 		what := "has no entry in " + d.name
 		tampered := d.s.f.tampered(d.Entry(), d.name, d.at.Latest, bounds)
 		switch e := d.Entry(); {
+		case d.reported() && d.s.sharesIdentity(d.at.Latest):
+			return e.Broken("%s is the identity of several servers that take part, and %s has one entry for all of them", d.s.id, d.name).Shown(d.evidence()...)
 		case d.reported():
 			return e.Met("compared")
 		case tampered.Ending != "":
