@@ -110,6 +110,72 @@ func (k *Candidate) process() *fact.Process {
 	})
 }
 
+// made is when a statement with which the candidate renewed was made: not before the time that it
+// names, as far as the clocks of two nodes agree.
+func (k *Candidate) made(s *statement) fact.Moment {
+	m := k.when(s)
+	if at := k.Time(s.Renewed) - int64(notion("clocksApart")); at <= m.Latest {
+		m.Earliest = max(m.Earliest, at)
+	}
+	return m
+}
+
+// writer is the process that made a statement with which the candidate renewed: the one that had
+// started last, which keeps the candidate of the process before where the two have one name. It is
+// not certain where the process before may have lived yet, unless that had declared another one.
+func (k *Candidate) writer(s *statement) (p *fact.Process, certain bool) {
+	of := k.process()
+	if s != k.said[0] && of != nil {
+		of = k.LastProcess(of.Member, of.Component, k.when(s).Latest)
+	}
+	if of == nil || of.Before == nil || of.Before.Exited != nil && of.Before.Exited.Latest < k.made(s).Earliest {
+		return of, true
+	}
+	return of, s == k.said[0] && slices.ContainsFunc(k.For.candidates, func(other *Candidate) bool { return other != k && other.process() == of.Before })
+}
+
+// keptBy is whether a process goes on with the candidate of one before it: it certainly renewed it.
+func (k *Candidate) keptBy(p *fact.Process) bool {
+	return k.process() != nil && k.process() != p && slices.ContainsFunc(k.said, func(s *statement) bool {
+		by, certain := k.writer(s)
+		return s.renewed && by == p && certain
+	})
+}
+
+// keepers are the processes that may go on with the candidate of one before them: where its name
+// tells no process from another, or any of them certainly went on with it, those after its own that
+// declare none.
+func (k *Candidate) keepers() []*fact.Process {
+	return cached(k.Facts, "keepers", k, func() (out []*fact.Process) {
+		of := k.process()
+		if of == nil {
+			return nil
+		}
+		kept := history.Host(own(k.Name)) == own(k.Name)
+		for p := of.After; p != nil; p = p.After {
+			kept = kept || k.keptBy(p)
+			declares := func(other *Candidate) bool { return other.process() == p }
+			if k.stands().During(p.Started) != fact.No && !p.Without(history.FeatureCoordination) && !slices.ContainsFunc(k.For.candidates, declares) {
+				out = append(out, p)
+			}
+		}
+		if !kept {
+			return nil
+		}
+		return out
+	})
+}
+
+// running is while a process runs whose candidate it is.
+func (k *Candidate) running() fact.Signal {
+	return fact.Or(k.process().Running(), fact.Or(fact.Each(k.keepers(), func(p *fact.Process) fact.Signal {
+		if k.keptBy(p) {
+			return p.Running()
+		}
+		return fact.And(p.Running(), fact.Constant(fact.Unknown))
+	})...))
+}
+
 // outlived is whether it was there before the history began, and so was a later one of the
 // same component and host: candidates stay for half an hour after their processes have ended.
 func (k *Candidate) outlived() bool {
@@ -173,7 +239,7 @@ func (k *Candidate) Present() fact.Signal {
 		until := func(s *statement) int64 { return k.Time(s.Renewed) + int64(notion("candidateValidity")) }
 		present := fact.And(k.stands(), unexpired(k.Facts, k.said, k.when, until))
 		if p := k.process(); p != nil {
-			return fact.And(present, p.Running(), k.Up(p.Member))
+			return fact.And(present, k.running(), k.Up(p.Member))
 		}
 		return fact.And(present, fact.Constant(fact.Of(fact.Harness(k.Name))))
 	})

@@ -25,7 +25,9 @@ var cle01 = law.Together[*Facts]{
 			BoundOf: (*instance).declares,
 			Running: (*instance).able,
 			Done:    (*instance).declarations,
-			Void:    func(i *instance) []law.Void { return law.Ended(i.Process) },
+			// What the process before declared may be all that there is.
+			Unrelated: true,
+			Void:      func(i *instance) []law.Void { return law.Ended(i.Process) },
 			Lacking: func(i *instance) string {
 				return fmt.Sprintf("the %s of %s ran and was no candidate", i.Component, i.Member)
 			},
@@ -36,20 +38,40 @@ var cle01 = law.Together[*Facts]{
 				return nil
 			},
 		},
-		law.Each[*Facts, *Candidate]{Over: candidates((*Candidate).ofMember), End: (*Candidate).versions},
+		law.Each[*Facts, declaration]{Over: (*Facts).declarations, End: declaration.versions},
 	},
+}
+
+// declaration is the first statement of a process in a candidate.
+type declaration struct {
+	*Candidate
+	by   *fact.Process
+	said *statement
+}
+
+func (f *Facts) declarations() (out []declaration) {
+	for _, k := range candidates((*Candidate).ofMember)(f) {
+		var last *fact.Process
+		for _, s := range k.said {
+			if by, certain := k.writer(s); s.renewed && by != last && (certain || s == k.said[0]) {
+				out, last = append(out, declaration{k, by, s}), by
+			}
+		}
+	}
+	return out
 }
 
 // versions compares what a candidate says of its versions with the release of its process,
 // and with the version that this emulates.
-func (k *Candidate) versions(_ law.Bounds) law.Entry {
-	p, said, e := k.process(), k.said[0], k.Entry()
+func (d declaration) versions(_ law.Bounds) law.Entry {
+	k, p, said := d.Candidate, d.by, d.said
+	e := law.Of(k.Name, k.when(said)).By(p.Member)
 	switch runs := release.Parse(p.Release); {
 	case runs.Binary == "":
 		return e
 	case says(said, runs):
 		return e.Met("compared")
-	case p.Before != nil && says(said, release.Parse(p.Before.Release)) && p.Started.Before(k.Declared()) != fact.Yes:
+	case p.Before != nil && says(said, release.Parse(p.Before.Release)) && p.Started.Before(k.when(said)) != fact.Yes:
 		return e.Excused("it may be the candidate of the process before")
 	}
 	return e.Broken("candidate %s says that it is %q, behaves like %q, and %s runs %s", k.Name, said.Binary, said.Emulation, p.Member, p.Release).
@@ -86,13 +108,32 @@ func processEntry(p *fact.Process) law.Entry {
 
 func (i *instance) able() fact.Signal { return i.facts.able(i.Process) }
 
-// candidates are those of the instance.
+// candidates are those of the instance: its own, and those that it goes on with.
 func (i *instance) candidates() []*Candidate {
-	return candidates(func(k *Candidate) bool { return k.process() == i.Process })(i.facts)
+	return candidates(func(k *Candidate) bool { return k.process() == i.Process || k.keptBy(i.Process) })(i.facts)
 }
 
-func (i *instance) declarations() []fact.Moment {
-	return fact.Each(i.candidates(), (*Candidate).Declared)
+// declarations are when the instance declared its candidates, and when it renewed those of a
+// process before it. What it certainly wrote it wrote after its start; and where it may go on with
+// a candidate, that may have been its own from its start on.
+func (i *instance) declarations() (out []fact.Moment) {
+	for _, k := range candidates((*Candidate).ofMember)(i.facts) {
+		own := k.process() == i.Process
+		for _, s := range k.said {
+			if by, certain := k.writer(s); by == i.Process && s.renewed && own == (s == k.said[0]) {
+				m := k.when(s)
+				if certain {
+					m.Earliest = max(m.Earliest, i.Started.Latest)
+					m.Latest = max(m.Latest, m.Earliest)
+				}
+				out = append(out, m)
+			}
+		}
+		if slices.Contains(k.keepers(), i.Process) {
+			out = append(out, fact.Moment{Earliest: i.Started.Earliest - 1, Latest: i.Started.Latest + 1, Seq: i.Started.Seq})
+		}
+	}
+	return out
 }
 
 // withoutCandidate is when the instance has no candidate: since its start, and since one

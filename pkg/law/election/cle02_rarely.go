@@ -20,6 +20,7 @@ var cle02 = law.Together[*Facts]{
 func judgeRenewals(f *Facts, l *law.Ledger, b law.Bounds) {
 	for _, k := range candidates((*Candidate).ofMember)(f) {
 		last := k.said[0] // answers do not count
+		by, _ := k.writer(last)
 		if last.asked && k.Declared().Given() {
 			last = nil // it may be an answer; when it renewed without being asked is not known
 		}
@@ -27,10 +28,12 @@ func judgeRenewals(f *Facts, l *law.Ledger, b law.Bounds) {
 			if !now.renewed || !k.said[i].Answered() {
 				continue
 			}
-			if last != nil {
+			// Another process of the same candidate renews when it starts, too.
+			writer, _ := k.writer(now)
+			if last != nil && writer == by {
 				l.Add(k.renewedAfter(last, now, b))
 			}
-			last = now
+			last, by = now, writer
 		}
 	}
 }
@@ -44,45 +47,55 @@ func (k *Candidate) renewedAfter(last, now *statement, b law.Bounds) law.Entry {
 	return e.Met()
 }
 
-// renewal is a renewal of a member's candidate, and the time until the next one, or until the
-// candidate is deleted or the history ends.
+// renewal is a renewal of a member's candidate by a process, or the start of one that goes on with
+// the candidate, and the time until the next renewal, or until the candidate is deleted or the
+// history ends.
 type renewal struct {
 	*Candidate
-	*statement
-	until fact.Moment
+	by           *fact.Process
+	began, until fact.Moment
 }
 
 func (f *Facts) renewals() (out []renewal) {
 	for _, k := range candidates((*Candidate).ofMember)(f) {
-		before := len(out)
 		for _, s := range k.said {
-			if s.renewed {
-				out = append(out, renewal{k, s, f.Over()})
-			}
-			if n := len(out); s.renewed && n > before+1 {
-				out[n-2].until = k.when(s)
+			if by, _ := k.writer(s); s.renewed {
+				out = append(out, renewal{k, by, k.when(s), k.renewsAfter(k.when(s))})
 			}
 		}
-		if gone := k.Gone(); gone != nil {
-			out[len(out)-1].until = *gone
+		for _, p := range k.keepers() {
+			out = append(out, renewal{k, p, p.Started, k.renewsAfter(p.Started)})
 		}
 	}
 	return out
+}
+
+// renewsAfter is when the candidate renews next after a moment, is deleted, or the history ends.
+func (k *Candidate) renewsAfter(m fact.Moment) fact.Moment {
+	for _, s := range k.said {
+		if s.renewed && m.Before(k.when(s)) != fact.No {
+			return k.when(s)
+		}
+	}
+	if gone := k.Gone(); gone != nil {
+		return *gone
+	}
+	return k.Over()
 }
 
 // followed judges that a candidate whose process can do so has renewed again within the
 // interval. One that has not owes nothing yet; those that renewed in time are counted as they
 // do.
 func (r renewal) followed(b law.Bounds) law.Entry {
-	e, able, bound := law.Of(r.Candidate.Name, r.when(r.statement)).By(r.process().Member), r.able(r.process()), b.Of("renewsWithin")
+	e, able, bound := law.Of(r.Name, r.began).By(r.by.Member), r.able(r.by), b.Of("renewsWithin")
 	e.Least = time.Duration(able.Lasts(e.Began.Latest, r.until.Earliest, fact.Yes))
 	e.Most = time.Duration(able.Lasts(e.Began.Earliest, r.until.Latest, fact.Unknown))
 	switch {
 	case e.Least > bound:
-		e = e.Late("candidate %s did not renew for %s", r.Candidate.Name, e.Least.Round(time.Second)).Shown(r.Seq, r.until.Seq)
+		e = e.Late("candidate %s did not renew for %s", r.Name, e.Least.Round(time.Second)).Shown(r.began.Seq, r.until.Seq)
 		return law.UnlessStarved(r.History, e, e.Least-bound, able, e.Began.Latest, r.until.Earliest)
 	case e.Most > bound:
-		return e.Unclear("candidate %s may not have renewed for %s", r.Candidate.Name, e.Most.Round(time.Second)).Shown(r.Seq, r.until.Seq)
+		return e.Unclear("candidate %s may not have renewed for %s", r.Name, e.Most.Round(time.Second)).Shown(r.began.Seq, r.until.Seq)
 	}
 	return law.Entry{}
 }
