@@ -35,6 +35,7 @@ func (x loss) unlessLater(e law.Entry, bounds law.Bounds) law.Entry {
 		return e
 	case fact.Unknown:
 		return e.Unclear("it is not certain whether the entry of %s had come to %s while the write was under way that took it away", x.id, x.of.Name)
+	case fact.No:
 	}
 	return law.Entry{}
 }
