@@ -55,7 +55,7 @@ func allEqual(entries []apiserverinternalv1alpha1.ServerStorageVersion) bool {
 }
 
 // withCondition returns the conditions with ours set for the agreed version. The
-// transition time moves exactly when the outcome changes, the outcome being the
+// transition time moves when the outcome changes, and at no other time, the outcome being the
 // agreed version, or the status where there is none: a consumer that compares two readings must see
 // that one agreement was replaced by another one in between.
 func withCondition(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, agreed *string, now time.Time) []apiserverinternalv1alpha1.StorageVersionCondition {
@@ -84,13 +84,17 @@ func sameVersion(a, b *string) bool {
 	return a == nil && b == nil || a != nil && b != nil && *a == *b
 }
 
-// laterThan is the time of a transition: now, but at least a second after the
-// previous one. Stored times have whole seconds, and servers' clocks differ;
-// without this a second transition could be told with an equal or earlier time.
+// laterThan is the time of a transition: now, or a second after the previous one where that was
+// in this second. Stored times have whole seconds; without this a second transition would be told
+// with an equal time. A time that has not come is followed by no later one: it would tell of a
+// transition that is still to come. Nor is it followed by an earlier one, since servers' clocks differ.
 func laterThan(previous metav1.Time, now time.Time) metav1.Time {
 	next := metav1.NewTime(now).Rfc3339Copy()
-	if !next.After(previous.Time) {
-		next = metav1.NewTime(previous.Add(time.Second)).Rfc3339Copy()
+	switch {
+	case next.After(previous.Time):
+		return next
+	case previous.After(now):
+		return previous
 	}
-	return next
+	return metav1.NewTime(previous.Add(time.Second)).Rfc3339Copy()
 }
