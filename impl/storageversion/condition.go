@@ -56,8 +56,9 @@ func allEqual(entries []apiserverinternalv1alpha1.ServerStorageVersion) bool {
 
 // withCondition returns the conditions with ours set for the agreed version. The
 // transition time moves when the outcome changes, and at no other time, the outcome being the
-// agreed version, or the status where there is none: a consumer that compares two readings must see
-// that one agreement was replaced by another one in between.
+// agreed version, or the status where there is none: a consumer that compares two readings is to see
+// that one agreement was replaced by another one in between. Of more than two outcomes within a second
+// the later ones have one time.
 func withCondition(old *apiserverinternalv1alpha1.StorageVersionStatus, entries []apiserverinternalv1alpha1.ServerStorageVersion, agreed *string, now time.Time) []apiserverinternalv1alpha1.StorageVersionCondition {
 	conditions := slices.Clone(old.Conditions)
 	condition := conditionFor(entries, agreed)

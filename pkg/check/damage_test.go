@@ -128,3 +128,15 @@ func TestJudge_DamageMakesNothingPassOrFail(t *testing.T) {
 		})
 	}
 }
+
+// What made a change is known by the end of a run that ended: a story of changes by the harness
+// itself, cut anywhere, blames the coordinator for none of them.
+func TestJudge_AnEndBlamesNoOtherForWhatTheHarnessDid(t *testing.T) {
+	i := slices.IndexFunc(allStories, func(s story.Story) bool { return s.Name == "CLE-30/pass" })
+	s := allStories[i].Whole()
+	for at := 1; at < len(s.Events())-1; at++ {
+		if r := resultOf(s, damages["end early"](nil, slices.Clone(s.Events()), at)); r.Verdict == Fail {
+			t.Errorf("cut at %d: %v", at, r.Violations)
+		}
+	}
+}

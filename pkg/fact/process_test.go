@@ -62,6 +62,20 @@ func TestProcess_RunsUntilItIsToldToEnd(t *testing.T) {
 	truths(t, "etcd has a majority", two.EtcdQuorum(), map[int64]fact.Truth{6: fact.Yes, 10: fact.No, 18: fact.No})
 }
 
+// Of an end that nothing told, the harness is the cause where it had told the process to end.
+func TestHarnessEnded_WhatItHadToldToEnd(t *testing.T) {
+	for told, want := range map[bool]bool{true: true, false: false} {
+		events := []history.Event{server(2*s, history.ProcessStarted, 1)}
+		if told {
+			events = append(events, server(4*s, history.ProcessStopping, 1))
+		}
+		h := observed(append(events, server(6*s, history.ProcessStarted, 2))...)
+		if got := h.HarnessEnded(h.Processes("a", apiserver)[0]); got != want {
+			t.Errorf("told to end: %v, and the harness ended it: %v", told, got)
+		}
+	}
+}
+
 func TestProcess_TheNextOneEndsTheOneBefore(t *testing.T) {
 	h := observed(server(2*s, history.ProcessStarted, 1), server(6*s, history.ProcessStarted, 2))
 	all := h.Processes("a", apiserver)

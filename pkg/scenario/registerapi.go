@@ -42,7 +42,7 @@ var _ = register("registerAPI", func() Action { return &RegisterAPI{} }, registr
 	"group":           registry.AnyText("stores.evenkeel.dev", "lanterns.evenkeel.dev", "lights.evenkeel.dev").In("crd"),
 	"versions":        registry.OneOf(definable...).List(1, len(definable)).In("crd"),
 	"storage":         registry.OneOf(definable...).In("crd").Maybe(),
-	"shortNames":      registry.AnyText("sn", "tn").List(1, 2).In("crd").Maybe(),
+	"shortNames":      registry.Names("short name").List(1, 2).In("crd").Maybe(),
 	"conversionDown":  registry.Flag().In("crd").Maybe(),
 	"backend":         registry.Known(namesBackend).In("backend").With(cluster.ReachesHere),
 	"backendVersions": registry.OneOf(faultybackend.Versions...).List(1, len(faultybackend.Versions)).In("backend").Maybe(),

@@ -21,6 +21,21 @@ import (
 
 var notServed = apierrors.NewGenericServerResponse(http.StatusNotFound, "", widgets, "", "404 page not found", 0, true)
 
+// delaysNoOther has a resource migrated beside one whose migration gets nowhere, and gives when
+// that was asked for.
+func (w *world) delaysNoOther() (asked time.Time) {
+	w.t.Helper()
+	w.addGadgets(20)
+	w.ask("bad")
+	time.Sleep(5 * time.Second)
+	w.askForGadgets("good")
+	asked = time.Now()
+	if got := w.ended("good"); got.Reason != migration.ReasonSucceeded || time.Since(asked) > 2*migration.GiveWay {
+		w.t.Errorf("the other one ended with %+v after %s", got, time.Since(asked))
+	}
+	return asked
+}
+
 // A resource that cannot be read delays no other one, and its own migration ends or tells
 // why it does not.
 func TestResourceThatCannotBeReadDelaysNoOther(t *testing.T) {
@@ -37,15 +52,8 @@ func TestResourceThatCannotBeReadDelaysNoOther(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, 15, func(t *testing.T, w *world) {
 				w.listing = func(metav1.ListOptions) error { return test.answer }
-				w.addGadgets(20)
-				w.ask("bad")
 				defer w.start(Options{})()
-				time.Sleep(5 * time.Second)
-				w.askForGadgets("good")
-				asked := time.Now()
-				if got := w.ended("good"); got.Reason != migration.ReasonSucceeded || time.Since(asked) > 2*migration.GiveWay {
-					t.Errorf("the other one ended with %+v after %s", got, time.Since(asked))
-				}
+				asked := w.delaysNoOther()
 				if test.within == 0 {
 					time.Sleep(20 * time.Minute)
 					running := meta.FindStatusCondition(w.get("bad").Status.Conditions, string(storagemigrationv1.MigrationRunning))
@@ -81,15 +89,8 @@ func TestWorkerThatLeavesDuringAPass(t *testing.T) {
 				return sound.busy(svm, at)
 			}
 		}
-		w.addGadgets(20)
-		w.ask("bad")
 		defer w.start(Options{})()
-		time.Sleep(5 * time.Second)
-		w.askForGadgets("good")
-		asked := time.Now()
-		if got := w.ended("good"); got.Reason != migration.ReasonSucceeded || time.Since(asked) > 2*migration.GiveWay {
-			t.Errorf("the other one ended with %+v after %s", got, time.Since(asked))
-		}
+		w.delaysNoOther()
 	})
 }
 

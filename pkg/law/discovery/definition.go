@@ -283,14 +283,14 @@ func (c *change) lacks(l *listing, at int64) string {
 	d := c.of
 	for _, version := range c.versions {
 		of := groupVersion{d.group, version}
+		has := find(l.resources(of), d.resource)
 		switch {
 		case l.facts.remote(of, at):
-		case !l.hosts(of, d.resource):
+		case has == nil:
 			return "does not have " + d.resource + " in " + of.String()
 		case l.version(of).Freshness != history.FreshnessCurrent:
 			return "calls " + of.String() + " " + strconv.Quote(l.version(of).Freshness)
-		}
-		if has := find(l.resources(of), d.resource); has != nil && !slices.Equal(has.ShortNames, c.shortNames) {
+		case !slices.Equal(has.ShortNames, c.shortNames):
 			return fmt.Sprintf("gives %s in %s the short names %v in the place of %v", d.resource, of, has.ShortNames, c.shortNames)
 		}
 	}

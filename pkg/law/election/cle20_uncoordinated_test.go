@@ -21,3 +21,21 @@ func TestCLE20_AnElectionByACoordinatorIsNoClaim(t *testing.T) {
 	expectCount(t, alone().elect(managersLease, "a_1").judge(t, "CLE-20"), "were taken by an instance", 0)
 	expectCount(t, alone().storeLease(managersLease, history.Lease{Holder: "a_1", Strategy: oldestStrategy}).judge(t, "CLE-20"), "were taken by an instance", 1)
 }
+
+// An instance whose etcd is stopped cannot take a Lease.
+func TestCLE20_WaitsForTheEtcdOfTheInstance(t *testing.T) {
+	const second = time.Second
+	free := func(stopped bool) *electionBuilder {
+		b := controlPlane("1.2.0").etcd("a", history.ProcessStarted, 1)
+		b.storeLease(managersLease, history.Lease{Strategy: oldestStrategy}).storeLease(coordinatorsLease, history.Lease{Holder: "a_c", Duration: 1})
+		b.fault(history.FaultKeys, history.FaultKeysFail, coordinatorsLease, history.PhaseInject, history.PhaseWitness)
+		if stopped {
+			b.etcd("a", history.ProcessStopping, 1)
+		}
+		return b.waitWithChanges(90 * second)
+	}
+	free(true).expectBreaches(t, "CLE-20")
+	if r := free(false).judge(t, "CLE-20"); len(r.Violations) != 1 {
+		t.Errorf("a Lease that could be taken and was not: %v", r.Violations)
+	}
+}

@@ -29,7 +29,7 @@ var cle31 = law.Deadline[*Facts, *redeclared]{
 	Begin:    law.Once(func(r *redeclared) fact.Moment { return r.when(r.statement) }),
 	Running: func(r *redeclared) fact.Signal {
 		l := r.For
-		return fact.And(r.led.outranked(anyCandidate, (*Candidate).Eligible), l.byOldest(), l.electing(), l.coordinating(), fact.Not(l.faulty()))
+		return fact.And(r.led.outranked(anyCandidate, (*Candidate).Eligible), l.byOldest(), l.coordinating(), fact.Not(l.faulty()))
 	},
 	Done: func(r *redeclared) []fact.Moment { return r.For.fitting(older) },
 	Void: func(r *redeclared) []law.Void {

@@ -27,6 +27,8 @@ func TestElected_OnlyWhileAllCandidatesWantTheStrategyOfCoordinators(t *testing.
 	gone(other(without().waitWithChanges(12*s)).waitWithChanges(20*s)).waitWithChanges(8*s).expectBreaches(t, "CLE-04", none)
 	expectCount(t, other(without().wait(5*s)).wait(s).elect(managersLease, "a_1").expectBreaches(t, "CLE-04"), made, 1)
 	expectCount(t, gone(other(without().wait(4*s)).wait(30*s)).wait(4*s).elect(managersLease, "a_1").expectBreaches(t, "CLE-04"), made, 2)
+	// What was made meanwhile is there when the other candidate has gone.
+	gone(other(without().wait(s)).wait(5*s).elect(managersLease, "a_1").wait(s)).renewFor(managersLease, "a_1", 60*s).expectBreaches(t, "CLE-04")
 
 	outranked := func() *electionBuilder {
 		return controlPlane("1.3.0", "1.2.0").storeLease(managersLease, history.Lease{Holder: "a_1", Strategy: oldestStrategy, Coordinator: "a_c", Duration: 3600})
@@ -47,6 +49,7 @@ func TestElected_OnlyWhileAllCandidatesWantTheStrategyOfCoordinators(t *testing.
 	const recovered, leaderless = "elections that writes had failed for", "had no leader"
 	other(failing().waitWithChanges(40*s)).expectBreaches(t, "CLE-24", leaderless)
 	other(failing()).waitWithChanges(40*s).expectBreaches(t, "CLE-24")
+	gone(other(failing().wait(s)).wait(5*s).elect(managersLease, "b_1").wait(s)).renewFor(managersLease, "b_1", 60*s).expectBreaches(t, "CLE-24")
 	expectCount(t, other(failing().wait(s)).wait(s).elect(managersLease, "b_1").expectBreaches(t, "CLE-24"), recovered, 0)
 	expectCount(t, gone(other(failing().wait(s)).wait(40*s)).wait(20*s).elect(managersLease, "b_1").expectBreaches(t, "CLE-24"), recovered, 1)
 }
