@@ -5,6 +5,7 @@
 # `make node-images RELEASES=v1.35.4 NEXT=1`.
 #
 #   hack/external/kind.sh up              makes the cluster, with the agent
+#   hack/external/kind.sh chaos-mesh      installs Chaos Mesh, to which faults are left from then on
 #   hack/external/kind.sh play SCENARIO…  plays scenarios, into the output folder
 #   hack/external/kind.sh kill N SCENARIO kills so many runs at random moments, and fails if one of them
 #                                         has left anything 120 s later; of a scenario that upgrades nothing
@@ -39,9 +40,28 @@ up() {
 	import "${EVENKEEL_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/evenkeel}/kubernetes/$next/node/images.tar"
 	"$evenkeel" agent image --name "${image#docker.io/library/}" --out "$out/agent.tar"
 	import "$out/agent.tar"
-	go run ./hack/external --kind "$name" --kubeconfig "$out/members.kubeconfig" --releases "$release,$next" --release "$release" \
-		--traffic --agent disrupt --agent-image "$image" >"$out/theirs.yaml"
+	describe
 	"$evenkeel" agent install --topology "$out/theirs.yaml"
+}
+
+describe() {
+	go run ./hack/external --kind "$name" --kubeconfig "$out/members.kubeconfig" --releases "$release,$next" --release "$release" \
+		--traffic --agent disrupt --agent-image "$image" "$@" >"$out/theirs.yaml"
+}
+
+kubectl() { docker exec --interactive "$name-control-plane" kubectl --kubeconfig /etc/kubernetes/admin.conf "$@"; }
+
+# chaos_mesh runs its controller on the last node, and has it reach the load balancer.
+chaos_mesh() {
+	local node address
+	node=$(nodes | sort | tail -n 1)
+	address=$(docker inspect --format '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' "$node")
+	go run ./hack/chaosmesh --image "$out/chaos-mesh.tar" --manifest "$out/chaos-mesh.yaml" --node "$node" --address "$address" \
+		--server "$name-external-load-balancer:6443"
+	import "$out/chaos-mesh.tar"
+	kubectl apply --server-side --filename - <"$out/chaos-mesh.yaml" >/dev/null
+	kubectl rollout status --namespace chaos-mesh --timeout 180s daemonset/chaos-daemon deployment/chaos-controller-manager
+	describe --chaos-mesh
 }
 
 play() {
@@ -93,11 +113,12 @@ kill_runs() {
 
 case ${1:-} in
 up) up ;;
+chaos-mesh) chaos_mesh ;;
 play) shift && play "$@" ;;
 kill) kill_runs "$2" "$3" ;;
 down) "$kind" delete cluster --name "$name" --kubeconfig "$out/admin.kubeconfig" ;;
 *)
-	echo "usage: hack/external/kind.sh up | play SCENARIO… | kill N SCENARIO | down" >&2
+	echo "usage: hack/external/kind.sh up | chaos-mesh | play SCENARIO… | kill N SCENARIO | down" >&2
 	exit 3
 	;;
 esac

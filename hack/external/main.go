@@ -71,6 +71,8 @@ type request struct {
 	traffic bool
 	// agent and agentImage are as in the topology.
 	agent, agentImage string
+	// chaosMesh has Chaos Mesh inject faults.
+	chaosMesh bool
 }
 
 // give puts what is allowed into a topology.
@@ -79,6 +81,9 @@ func (r request) give(access *cluster.External) {
 		access.Traffic = &cluster.TrafficLeave{ControlPlane: true}
 	}
 	access.Agent, access.AgentImage = cluster.Rung(r.agent), r.agentImage
+	if r.chaosMesh {
+		access.Faults = &cluster.FaultEngine{Engine: cluster.EngineChaosMesh}
+	}
 	if r.address != "" {
 		access.Address = r.address
 	}
@@ -106,6 +111,7 @@ func main() {
 	flags.BoolVar(&asked.traffic, "traffic", false, "give the leave to write objects of Evenkeel's own, and to change those of the control plane")
 	flags.StringVar(&asked.agent, "agent", "", "how much Evenkeel's agent may do on the nodes, look or disrupt (default: there is none)")
 	flags.StringVar(&asked.agentImage, "agent-image", "", "the image that nodes run the agent from")
+	flags.BoolVar(&asked.chaosMesh, "chaos-mesh", false, "leave faults to the Chaos Mesh of the cluster")
 	_ = flags.Parse(os.Args[1:])
 	if *releases != "" {
 		asked.releases = strings.Split(*releases, ",")

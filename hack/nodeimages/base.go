@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/evenkeel/evenkeel/hack/internal/debian"
 	"github.com/evenkeel/evenkeel/hack/internal/gobuild"
 )
 
@@ -75,7 +76,7 @@ func (b base) make(ctx context.Context) error {
 	defer os.RemoveAll(work)
 	root := filepath.Join(work, "root")
 	both, building := errgroup.WithContext(ctx)
-	both.Go(func() error { return debootstrap(building, root) })
+	both.Go(func() error { return debian.Bootstrap(building, root, packages...) })
 	both.Go(func() error {
 		for _, target := range b.targets {
 			if err := target.Make(building); err != nil {

@@ -1,22 +1,13 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 )
-
-// suite of Debian: the last whose systemd starts on cgroup v1, which the hosts
-// that need these images often have. Where kind's own images are used instead,
-// nothing of this matters.
-const suite = "bookworm"
 
 // packages beside Debian's essential ones: an init, what the kubelet and the
 // pod network call, what kind's scripts call, and a runtime.
@@ -39,35 +30,6 @@ var excess = []string{
 	"lib/systemd/system/sockets.target.wants/*udev*",
 	"lib/systemd/system/sockets.target.wants/*initctl*",
 	"lib/systemd/system/sysinit.target.wants/systemd-tmpfiles-setup.service",
-}
-
-func debootstrap(ctx context.Context, root string) error {
-	if _, err := exec.LookPath("debootstrap"); err != nil {
-		return errors.New("debootstrap is missing, which makes the nodes' root file system: install it (on Debian hack/docker/prepare.sh does)")
-	}
-	if os.Geteuid() != 0 {
-		return errors.New("a root file system can be made by root only: run this as root")
-	}
-	make := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include="+strings.Join(packages, ","), suite, root)
-	// What it mounts is gone with it, however it ends: removing the folder
-	// must not reach into a mounted /proc. It ends with all that it started.
-	make.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Setpgid: true}
-	make.Cancel = func() error { return syscall.Kill(-make.Process.Pid, syscall.SIGKILL) }
-	if out, err := make.CombinedOutput(); err != nil {
-		return fmt.Errorf("debootstrap failed: %w\n%s", err, lastLines(string(out)))
-	}
-	return nil
-}
-
-// shownLines of a program's output are enough to see why it failed.
-const shownLines = 10
-
-func lastLines(text string) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) > shownLines {
-		lines = lines[len(lines)-shownLines:]
-	}
-	return strings.Join(lines, "\n")
 }
 
 // strip removes the excess.

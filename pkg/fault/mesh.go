@@ -166,7 +166,12 @@ func (a *Active) strikeByMesh(ctx context.Context, why string) (*Injection, erro
 		applied, err = a.mesh(ctx)
 		return err
 	})
-	if !hit && a.note == "" {
+	switch {
+	case hit && applied != nil:
+		// It has done what it was for, and must not do it again.
+		err = errors.Join(err, applied.Remove(ctx))
+		applied, a.note = nil, ""
+	case !hit && a.note == "":
 		a.note = noHit + why
 	}
 	return injection, err

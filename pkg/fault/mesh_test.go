@@ -116,6 +116,22 @@ func TestMesh_KillsAnAPIServer(t *testing.T) {
 	}
 }
 
+// What has struck is taken away at once: Chaos Mesh that could not note it would strike again.
+func TestMesh_WhatHasStruckIsTakenAway(t *testing.T) {
+	m := newMeshed(t)
+	m.mesh.Inject = m.struck
+	active, err := NewExecutor(m, m, new(events), clock.RealClock{}).Inject(t.Context(), shipped(t, "apiserver-crash"), "cp1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := m.mesh.Left(); left != 0 {
+		t.Errorf("%d objects are left after the strike", left)
+	}
+	if err := active.Heal(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 const podKill = `apiVersion: chaos-mesh.org/v1alpha1
 kind: PodChaos
 metadata: {name: f}

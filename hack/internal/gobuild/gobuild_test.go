@@ -19,11 +19,13 @@ replace (
 	k8s.io/api => ./staging/src/k8s.io/api
 	k8s.io/apiserver => ./staging/src/k8s.io/apiserver
 	example.com/else => example.com/fork v1.0.0
+	example.com/api => ./api
+	example.com/tools => ./tools
 )
 `
 
 func TestModuleFile(t *testing.T) {
-	raw, err := moduleFile("v1.35.4", []string{kubernetesModule}, []byte(theirs))
+	raw, err := moduleFile("v1.35.4", []string{kubernetesModule}, map[string]string{"example.com/api": "v0.1.0"}, []byte(theirs))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,16 +34,18 @@ func TestModuleFile(t *testing.T) {
 		"require k8s.io/kubernetes v1.35.4\n",
 		"k8s.io/api => k8s.io/api v0.35.4\n",
 		"k8s.io/apiserver => k8s.io/apiserver v0.35.4\n",
+		"example.com/else => example.com/fork v1.0.0\n",
+		"example.com/api => example.com/api v0.1.0\n",
 	} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("%q is missing in\n%s", want, raw)
 		}
 	}
-	if strings.Contains(string(raw), "example.com/") {
-		t.Errorf("a module that is not a staging module was replaced:\n%s", raw)
+	if strings.Contains(string(raw), "tools") {
+		t.Errorf("a module was replaced of which no published version is known:\n%s", raw)
 	}
 	for _, bad := range []string{"no go.mod", "module m\n"} {
-		if _, err := moduleFile("v1.35.4", nil, []byte(bad)); err == nil {
+		if _, err := moduleFile("v1.35.4", nil, nil, []byte(bad)); err == nil {
 			t.Errorf("%q was accepted", bad)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 )
 
@@ -31,8 +32,8 @@ type Origin struct {
 }
 
 // Download downloads a module into Go's module cache.
-func Download(ctx context.Context, module, version string) (Origin, error) {
-	get := exec.CommandContext(ctx, "go", "mod", "download", "-json", module+"@"+version)
+func Download(ctx context.Context, name, version string) (Origin, error) {
+	get := exec.CommandContext(ctx, "go", "mod", "download", "-json", name+"@"+version)
 	// Outside of any module, so that no go.mod of the current folder takes part.
 	get.Dir = os.TempDir()
 	get.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
@@ -41,10 +42,10 @@ func Download(ctx context.Context, module, version string) (Origin, error) {
 	raw, err := get.Output()
 	var told struct{ Dir, Info, GoMod, Error string }
 	if err = cmp.Or(err, json.Unmarshal(raw, &told)); err != nil {
-		return Origin{}, fmt.Errorf("downloading %s@%s failed: %w %s%s", module, version, err, told.Error, complaint.String())
+		return Origin{}, fmt.Errorf("downloading %s@%s failed: %w %s%s", name, version, err, told.Error, complaint.String())
 	}
 	if told.Error != "" {
-		return Origin{}, fmt.Errorf("downloading %s@%s failed: %s", module, version, told.Error)
+		return Origin{}, fmt.Errorf("downloading %s@%s failed: %s", name, version, told.Error)
 	}
 	from := Origin{version: version, Dir: told.Dir}
 	if from.goMod, err = os.ReadFile(told.GoMod); err != nil {
@@ -65,10 +66,11 @@ func Download(ctx context.Context, module, version string) (Origin, error) {
 	return from, nil
 }
 
-// moduleFile returns a go.mod that requires the modules at the version. The main module
-// takes its staging modules from a folder of its own; they are published as separate
-// modules, v0.35.4 for v1.35.4. Replace directives are not inherited, so it repeats them.
-func moduleFile(version string, require []string, goMod []byte) ([]byte, error) {
+// moduleFile returns a go.mod that requires the modules at the version. Replace directives
+// are not inherited, so it repeats them. Where the main module takes modules from a folder of
+// its own, it takes those that are published: staging modules of Kubernetes, v0.35.4 for
+// v1.35.4, and those that are told apart.
+func moduleFile(version string, require []string, apart map[string]string, goMod []byte) ([]byte, error) {
 	theirs, err := modfile.Parse("go.mod", goMod, nil)
 	if err != nil {
 		return nil, err
@@ -83,17 +85,23 @@ func moduleFile(version string, require []string, goMod []byte) ([]byte, error) 
 	if err := ours.AddGoStmt(theirs.Go.Version); err != nil {
 		return nil, err
 	}
-	for _, module := range require {
-		if err := ours.AddRequire(module, version); err != nil {
+	for _, name := range require {
+		if err := ours.AddRequire(name, version); err != nil {
 			return nil, err
 		}
 	}
 	for _, replace := range theirs.Replace {
-		name := replace.Old.Path
-		if !strings.HasPrefix(name, "k8s.io/") || replace.New.Version != "" {
+		name, by := replace.Old.Path, replace.New
+		switch {
+		case by.Version != "":
+		case apart[name] != "":
+			by = module.Version{Path: name, Version: apart[name]}
+		case strings.HasPrefix(name, "k8s.io/"):
+			by = module.Version{Path: name, Version: staging(version)}
+		default:
 			continue
 		}
-		if err := ours.AddReplace(name, "", name, staging(version)); err != nil {
+		if err := ours.AddReplace(name, replace.Old.Version, by.Path, by.Version); err != nil {
 			return nil, err
 		}
 	}

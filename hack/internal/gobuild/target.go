@@ -33,8 +33,13 @@ type Target struct {
 	Programs map[string]string
 	// Require are the modules of the programs.
 	Require []string
+	// Apart are the published versions of modules that the target takes from a folder of its
+	// own, where they are not published under the target's version.
+	Apart map[string]string
 	// Tags are build tags.
 	Tags []string
+	// C is whether parts of the programs are written in C, which this machine's compiler builds.
+	C bool
 	// Flags returns the variables that the linker sets, given the main module; nil sets none.
 	Flags func(Origin) []string
 }
@@ -123,7 +128,7 @@ func binaryName(program string) string {
 // writeModule writes a module that requires the target's module. The checksums that the
 // target ships make sure that go downloads the modules that its developers used.
 func (t Target) writeModule(dir string, from Origin) error {
-	raw, err := moduleFile(t.Version, t.Require, from.goMod)
+	raw, err := moduleFile(t.Version, t.Require, t.Apart, from.goMod)
 	if err != nil {
 		return err
 	}
@@ -141,7 +146,10 @@ func (t Target) writeModule(dir string, from Origin) error {
 // the compiler of the next.
 func (t Target) compile(ctx context.Context, dir, into string, programs []string, from Origin) error {
 	// The symbol table is a third of a binary, and only a debugger needs it.
-	linker := "-s -w"
+	linker, c := "-s -w", "CGO_ENABLED=0"
+	if t.C {
+		linker, c = linker+" -linkmode external -extldflags -static", "CGO_ENABLED=1"
+	}
 	if t.Flags != nil {
 		for _, flag := range t.Flags(from) {
 			linker += " -X " + flag
@@ -154,7 +162,7 @@ func (t Target) compile(ctx context.Context, dir, into string, programs []string
 	build.Dir = dir
 	// The target's go.sum lacks the checksums of the staging modules, so go must be
 	// allowed to add them. It checks them against the checksum database.
-	build.Env = append(Rarely(os.Environ()), "CGO_ENABLED=0", "GOFLAGS=-mod=mod", "GOWORK=off")
+	build.Env = append(Rarely(os.Environ()), c, "GOFLAGS=-mod=mod", "GOWORK=off")
 	var said bytes.Buffer
 	build.Stdout, build.Stderr = &said, &said
 	if err := build.Run(); err != nil {

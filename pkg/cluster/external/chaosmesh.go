@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/pkg/chaosmesh"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -53,19 +54,19 @@ func (c *external) Strike(ctx context.Context, name string, component cluster.Co
 		if !runs {
 			return errors.New("its API server does not run")
 		}
-		m.mark(func() { m.ending, m.ended, m.killed = true, true, before })
+		m.toBeStruck()
 		// What answers unharmed was not to end: its exit later would be a surprise.
 		defer func() {
-			if !hit && m.answers(before) {
-				m.mark(func() { m.ending, m.ended, m.killed = false, false, cluster.Process{} })
+			if !hit {
+				m.spared()
 			}
 		}()
-		if err := do(ctx); err != nil {
+		if err := m.until(ctx, before, do); err != nil {
 			return err
 		}
 		waiting, cancel := context.WithTimeout(ctx, c.bounds.effect)
 		defer cancel()
-		if m.await(waiting, func() bool { return !m.runs || m.process != before }) == nil {
+		if m.awaitStruck(waiting, before) == nil {
 			hit = true
 			return nil
 		}
@@ -77,9 +78,55 @@ func (c *external) Strike(ctx context.Context, name string, component cluster.Co
 	return hit, err
 }
 
-// answers is whether a process is still the one that answers.
-func (m *member) answers(process cluster.Process) bool {
+// until does something that ends at the latest when the process before is struck. Chaos Mesh that
+// could not note a strike, because that took the API server away to which it spoke, strikes again:
+// the next process.
+func (m *member) until(ctx context.Context, before cluster.Process, do func(context.Context) error) error {
+	doing, enough := context.WithCancel(ctx)
+	defer enough()
+	var struck atomic.Bool
+	go func() {
+		if m.awaitStruck(doing, before) == nil {
+			struck.Store(true)
+			enough()
+		}
+	}()
+	if err := do(doing); err != nil && (ctx.Err() != nil || !struck.Load()) {
+		return err
+	}
+	return nil
+}
+
+// awaitStruck waits until the API server is another process than the one before, or none.
+func (m *member) awaitStruck(ctx context.Context, before cluster.Process) error {
+	if m.node == nil {
+		return m.await(ctx, func() bool { return !m.runs || m.process != before })
+	}
+	units := m.node.units
+	return units.Await(ctx, func() bool {
+		now, runs := units.Process(cluster.APIServer)
+		return !runs || now != before
+	})
+}
+
+// toBeStruck has the end of the API server's process be expected.
+func (m *member) toBeStruck() {
+	m.mark(func() { m.ending, m.ended, m.killed = true, true, m.process })
+	if m.node != nil {
+		m.node.units.Replacing(cluster.APIServer)
+	}
+}
+
+// spared takes toBeStruck back where the same process answers.
+func (m *member) spared() {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.runs && m.process == process
+	same := m.runs && m.process == m.killed
+	m.mu.Unlock()
+	if !same {
+		return
+	}
+	m.mark(func() { m.ending, m.ended, m.killed = false, false, cluster.Process{} })
+	if m.node != nil {
+		m.node.units.Starting(cluster.APIServer, m.cluster.Release(m.name))
+	}
 }

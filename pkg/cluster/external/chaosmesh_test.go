@@ -5,9 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
 // leaving is a plane of two members that leaves faults to a Chaos Mesh.
@@ -62,6 +64,25 @@ func TestChaosMesh_StrikeThatHits(t *testing.T) {
 	}
 }
 
+// Chaos Mesh that spoke to the API server that it ended does not know that it has, and would end
+// the next process: what it was given to do ends as soon as the strike shows.
+func TestChaosMesh_StrikeEndsWhenItShows(t *testing.T) {
+	p := leaving(t)
+	c := p.up()
+	hit, err := c.(cluster.ChaosMeshed).Strike(t.Context(), "cp1", cluster.APIServer, func(ctx context.Context) error {
+		p.put("cp1.start", "1800000000")
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if err != nil || !hit {
+		t.Fatalf("hit: %v, error %v", hit, err)
+	}
+	// An error of its own is told.
+	if _, err := c.(cluster.ChaosMeshed).Strike(t.Context(), "cp2", cluster.APIServer, func(context.Context) error { return errors.New("no disk") }); err == nil || !strings.Contains(err.Error(), "no disk") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Where the same process answers, nothing was hit: an exit later is a surprise again.
 func TestChaosMesh_StrikeThatMisses(t *testing.T) {
 	p := leaving(t)
@@ -100,4 +121,26 @@ func TestChaosMesh_StrikeNeedsLeaveAndAnAPIServer(t *testing.T) {
 	if struck {
 		t.Error("it was struck")
 	}
+}
+
+// With an agent on the node it is the agent that tells which process runs: one that does not end
+// was not hit, and one that ends was to.
+func TestChaosMesh_StrikeThatAnAgentSees(t *testing.T) {
+	p := leaving(t)
+	p.members = p.members[:1]
+	n := p.withAgent(cluster.RungDisrupt)
+	c := n.up()
+	n.seenBy(cluster.APIServer, history.ProcessStarted, false)
+	before, _ := c.Process("cp1", cluster.APIServer)
+	hit, err := c.(cluster.ChaosMeshed).Strike(t.Context(), "cp1", cluster.APIServer, func(context.Context) error { return nil })
+	if err != nil || hit {
+		t.Fatalf("hit: %v, error %v", hit, err)
+	}
+	hit, err = c.(cluster.ChaosMeshed).Strike(t.Context(), "cp1", cluster.APIServer, func(context.Context) error {
+		return syscall.Kill(before.PID, syscall.SIGKILL)
+	})
+	if err != nil || !hit {
+		t.Fatalf("hit: %v, error %v", hit, err)
+	}
+	n.seenBy(cluster.APIServer, history.ProcessExited, true)
 }
