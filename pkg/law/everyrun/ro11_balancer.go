@@ -21,13 +21,12 @@ func mayBeWithoutAnswer() time.Duration { return requirement.MustBound("RO-11", 
 // reads one object over new connections. It does not see connections that break, nor
 // replacements beside a fault.
 var ro11 = law.Always[*Facts, replacement]{
-	Row:   law.Row{ID: "RO-11", Also: []string{history.LackBalancer}, Sources: []fact.Source{fact.Balancers}, Needs: []law.Need{{Name: "replaced", Tag: "answered"}}},
+	Row:   law.Row{ID: "RO-11", Also: []string{history.LackBalancer}, Sources: []fact.Source{fact.Balancers}, Needs: []law.Need{{Name: "replaced"}}},
 	Over:  (*Facts).replacements,
 	While: replacement.lasts,
 	Holds: func(r replacement) fact.Signal { return r.facts.served() },
 	Grace: withoutAnswer,
 	Idle:  "a fault was active all the time",
-	Tag:   replacement.answered,
 	Breach: func(r replacement, from, to int64) (string, []int64) {
 		return fmt.Sprintf("clients of the load balancer had no answer for %s during the %s", time.Duration(to-from).Round(10*time.Millisecond), r.Entry().About),
 			law.Evidence(r.Began.Seq, r.facts.Evidence(from), r.facts.Evidence(to))
@@ -69,14 +68,6 @@ func (r replacement) lasts() fact.Signal {
 		until = &end
 	}
 	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.AnyFault()))
-}
-
-// answered is a tag where a client was answered in a stretch of time.
-func (r replacement) answered(in fact.Span) []string {
-	if r.facts.served().Lasts(in.Begin, in.End, fact.Yes) > 0 {
-		return []string{"answered"}
-	}
-	return nil
 }
 
 // served is while clients of the load balancer get answers: not from the last good answer
