@@ -1,7 +1,6 @@
 package election
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -20,10 +19,10 @@ var ro03 = law.Written[*Facts]{
 	}},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		for _, p := range f.AllProcesses() {
-			switch e := processEntry(p); {
-			case p.Untold && (f.HarnessEnded(p) || takesPart(p.Component) && !f.renewedLately(p, b.Of("givesUpAfter"))):
+			switch e, harness := processEntry(p), f.HarnessEnded(p); {
+			case harness == fact.Unknown, p.Untold && takesPart(p.Component) && !f.renewedLately(p, b.Of("givesUpAfter")):
 				l.Add(e.Unclear("the next process took its place, and nothing told how it ended").Shown(p.Exited.Seq))
-			case f.HarnessEnded(p) || p.Exited == nil:
+			case harness == fact.Yes, p.Exited == nil:
 				l.Add(e.Met())
 			default:
 				l.Add(f.endedItself(p, e, b.Of("givesUpAfter")))
@@ -50,7 +49,7 @@ func (f *Facts) endedItself(p *fact.Process, e law.Entry, givesUpAfter time.Dura
 				time.Duration(p.Exited.Latest-g.since).Round(time.Second)).Shown(p.Exited.Seq)
 		}
 	}
-	e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, cmp.Or(p.Exit, "only the next start tells of it"), lastLine(p.Log)).Shown(p.Exited.Seq)
+	e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, p.HowEnded(), lastLine(p.Log)).Shown(p.Exited.Seq)
 	return f.unlessHeldUp(p, e, givesUpAfter)
 }
 
