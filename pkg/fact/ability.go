@@ -99,6 +99,18 @@ func (h *History) Stopped(member, component string) Signal {
 	return Or(ended.Signal(), Or(paused...))
 }
 
+// EndedWithoutEtcd is whether a process of an API server was never ready, and the harness kept its
+// etcd from running, or from having a majority, when it started and when it ended. It cannot go on
+// then. One whose etcd is there when it ends crashes.
+func (h *History) EndedWithoutEtcd(p *Process) Truth {
+	if p.Component != history.ComponentAPIServer || p.Exited == nil || h.FirstReady(p) != nil {
+		return No
+	}
+	majority := h.Majority(func(member string) Signal { return Not(h.Stopped(member, history.ComponentEtcd)) })
+	kept := Or(h.Stopped(p.Member, history.ComponentEtcd), Not(majority))
+	return min(kept.During(p.Started), kept.During(h.WhenEnded(p)))
+}
+
 // managerLease is the Lease of the controller managers' leader.
 const managerLease = IdentityLeasePrefix + "kube-controller-manager"
 

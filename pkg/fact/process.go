@@ -51,7 +51,12 @@ func (p *Process) GaveUp() bool {
 }
 
 // HowEnded is how it ended, in words.
-func (p *Process) HowEnded() string { return cmp.Or(p.Exit, "only the next start tells of it") }
+func (p *Process) HowEnded() string {
+	if p.Untold {
+		return "only the next start tells of it"
+	}
+	return cmp.Or(p.Exit, "how is not known")
+}
 
 // Alive is while it lives, paused or not.
 func (p *Process) Alive() Signal { return Between(p.Started, p.Exited) }

@@ -42,7 +42,7 @@ var ad22 = law.Together[*Facts]{
 // may have been.
 func judgeCrashes(f *Facts, l *law.Ledger, _ law.Bounds) {
 	for _, p := range f.AllProcesses() {
-		harness := f.HarnessEnded(p)
+		harness := max(f.HarnessEnded(p), f.EndedWithoutEtcd(p))
 		if p.Component != history.ComponentAPIServer || p.Exited == nil || harness == fact.Yes || f.Powerless(p.Member).During(*p.Exited) != fact.No {
 			continue
 		}

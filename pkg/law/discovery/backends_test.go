@@ -231,6 +231,20 @@ func TestAD22_BlamesACrash(t *testing.T) {
 	lone().exits("a", 1).blames(t, "AD-22")
 }
 
+// An API server that starts while the harness keeps its etcd from running cannot go on.
+func TestAD22_BlamesNoEndOfAnAPIServerWithoutItsEtcd(t *testing.T) {
+	etcd := func(t *historyBuilder, change string, instance int) *historyBuilder {
+		return t.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
+			Component: history.ComponentEtcd, Change: change, Instance: instance, Expected: change == history.ProcessExited}})
+	}
+	starts := func() *historyBuilder {
+		told := etcd(struck().stops("a", 1), history.ProcessStarted, 1).pass(time.Second)
+		return etcd(told, history.ProcessExited, 1).pass(time.Second).starts("a", 2).pass(time.Second)
+	}
+	starts().exits("a", 2).blames(t, "AD-22")
+	etcd(starts(), history.ProcessStarted, 2).pass(time.Second).exits("a", 2).blames(t, "AD-22", "the API server of a ended by itself")
+}
+
 // Where only the next start tells that an API server has ended, it ended by itself unless the harness
 // was at a step that may have ended it, and beside a misbehavior if that lasted all the time since
 // its last answer.

@@ -12,7 +12,8 @@ import (
 // ro03: no component ends by itself, except as documented: a controller that has lost its
 // Lease (Leases; --leader-elect of the controllers). It sees the processes that the
 // provider starts or finds. It does not see why a controller ended that had just lost its
-// Lease, or whose API server was away: that excuses an end for another reason, too.
+// Lease, or whose API server was away, nor why an API server did that started without its etcd:
+// that excuses an end for another reason, too.
 var ro03 = law.Written[*Facts]{
 	Row: law.Row{ID: "RO-03", Takes: []string{history.LackProcesses, history.LackEtcd}, Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
 		{Name: "lived"}, {Name: "livedEach", Each: true},
@@ -42,6 +43,13 @@ func (f *Facts) endedItself(p *fact.Process, e law.Entry, givesUpAfter time.Dura
 	}
 	if why := f.excuseExit(p, givesUpAfter); why != "" {
 		return e.Excused("%s", why)
+	}
+	switch f.EndedWithoutEtcd(p) {
+	case fact.Yes:
+		return e.Excused("the harness kept its etcd from it since it had started")
+	case fact.Unknown:
+		return e.Unclear("it ended by itself (%s), and whether the harness kept its etcd from it then is not certain", p.HowEnded()).Shown(p.Exited.Seq)
+	case fact.No:
 	}
 	for _, g := range f.gaveUp(p, givesUpAfter) {
 		if takesPart(p.Component) && f.wentOn(p, g.since) <= notion("noticesWithin") {
