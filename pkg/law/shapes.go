@@ -85,8 +85,8 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 			case len(broken) > 0:
 				e = a.broken(s, e, broken, grace, bounds.over)
 			case len(unclear) > 0:
-				why, evidence := a.Breach(s, unclear[0].Begin, min(unclear[0].End, over))
-				e = e.Unclear("it is not certain whether %s", why).Shown(evidence...)
+				why, events := a.Breach(s, unclear[0].Begin, min(unclear[0].End, over))
+				e = e.Unclear("it is not certain whether %s", why).Shown(events...)
 			case len(within(shown, span)) == 0:
 				e = e.Excused("it was over too soon to be broken, and was not seen to be kept")
 			default:
