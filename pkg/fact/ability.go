@@ -43,7 +43,7 @@ func (h *History) EtcdQuorum() Signal {
 // Healthy is while nothing stands in the way at a member and its API server serves, and Up while
 // its API server runs, ready or not.
 func (h *History) Healthy(member string) Signal {
-	return And(h.Serves(member), h.free(member), Not(h.connecting(member)))
+	return And(h.Serves(member), h.free(member), Not(h.Returning(member, history.ComponentEtcd)))
 }
 
 // Up is like Healthy, also while the API server is not ready.
@@ -60,21 +60,21 @@ func (h *History) free(member string) Signal {
 	return Not(Or(h.Stopped(member, history.ComponentEtcd), h.FaultAt(member), h.Powerless(member)))
 }
 
-// connecting is since the harness lets a member's etcd run again, until its API server is ready:
-// the client of that tries to connect the more seldom the longer the etcd was away, and until then
-// the API server says that it is not ready. That it is within a bound RO-02 judges.
-func (h *History) connecting(member string) Signal {
+// Returning is since the harness lets a component of a member run again, until its API server is
+// ready. It has to start, or to connect to its etcd: it tries that the more seldom the longer the
+// etcd was away, and until then it says that it is not ready. That it is within a bound RO-02 judges.
+func (h *History) Returning(member, component string) Signal {
 	ready, answers := h.Ready(member), h.ReadyAnswers(member)
 	var out []Signal
-	for _, stopped := range h.Stopped(member, history.ComponentEtcd).Spans(Yes) {
+	for _, stopped := range h.Stopped(member, component).Spans(Yes) {
 		if ready.At(stopped.End) == Yes {
 			continue
 		}
-		var connected *Moment
+		var returned *Moment
 		if i := slices.IndexFunc(answers, func(a ReadyAnswer) bool { return a.OK() && a.Since.Latest >= stopped.End }); i >= 0 {
-			connected = &answers[i].Since
+			returned = &answers[i].Since
 		}
-		out = append(out, Between(Exactly(stopped.End, 0), connected))
+		out = append(out, Between(Exactly(stopped.End, 0), returned))
 	}
 	return Or(out...)
 }
@@ -97,6 +97,18 @@ func (h *History) Stopped(member, component string) Signal {
 		paused = append(paused, p.Paused())
 	}
 	return Or(ended.Signal(), Or(paused...))
+}
+
+// EndedWithoutEtcd is whether a process of an API server was never ready, and the harness kept its
+// etcd from running, or from having a majority, when it started and when it ended. It cannot go on
+// then. One whose etcd is there when it ends crashes.
+func (h *History) EndedWithoutEtcd(p *Process) Truth {
+	if p.Component != history.ComponentAPIServer || p.Exited == nil || h.FirstReady(p) != nil {
+		return No
+	}
+	majority := h.Majority(func(member string) Signal { return Not(h.Stopped(member, history.ComponentEtcd)) })
+	kept := Or(h.Stopped(p.Member, history.ComponentEtcd), Not(majority))
+	return min(kept.During(p.Started), kept.During(h.WhenEnded(p)))
 }
 
 // managerLease is the Lease of the controller managers' leader.

@@ -50,6 +50,14 @@ func (p *Process) GaveUp() bool {
 	return p.EndedItself() && (failed || p.Exit == history.ExitUnseen)
 }
 
+// HowEnded is how it ended, in words.
+func (p *Process) HowEnded() string {
+	if p.Untold {
+		return "only the next start tells of it"
+	}
+	return cmp.Or(p.Exit, "how is not known")
+}
+
 // Alive is while it lives, paused or not.
 func (p *Process) Alive() Signal { return Between(p.Started, p.Exited) }
 
@@ -140,13 +148,19 @@ func (h *History) Processes(member, component string) []*Process {
 // started.
 func (h *History) AllProcesses() []*Process { return h.processes.all }
 
-// HarnessEnded is whether the harness ended a process: it says so or, where only the next start
-// tells of the end, it told the process to end or was at a step that may have ended it.
-func (h *History) HarnessEnded(p *Process) bool {
-	return p.Expected && (!p.Untold || p.Stopping != nil || slices.ContainsFunc(h.Steps, func(s *Step) bool {
+// HarnessEnded is whether the harness ended a process. Where only the next start tells of the end,
+// it may have done so if it told the process to end, or was at a step that may have ended it.
+func (h *History) HarnessEnded(p *Process) Truth {
+	switch {
+	case !p.Untold:
+		return Of(p.Exited != nil && p.Expected)
+	case p.Stopping != nil, slices.ContainsFunc(h.Steps, func(s *Step) bool {
 		return s.Action != ActionHold && (s.Member == "" || s.Member == p.Member) &&
 			s.Began.Latest <= p.Exited.Latest && (s.Ended == nil || s.Ended.Latest >= p.Exited.Earliest)
-	}))
+	}):
+		return Unknown
+	}
+	return No
 }
 
 // ProcessAt is the process of a member's component that lived at a moment. It is nil

@@ -64,14 +64,36 @@ func TestProcess_RunsUntilItIsToldToEnd(t *testing.T) {
 
 // Of an end that nothing told, the harness is the cause where it had told the process to end.
 func TestHarnessEnded_WhatItHadToldToEnd(t *testing.T) {
-	for told, want := range map[bool]bool{true: true, false: false} {
+	for told, want := range map[bool]fact.Truth{true: fact.Unknown, false: fact.No} {
 		events := []history.Event{server(2*s, history.ProcessStarted, 1)}
 		if told {
 			events = append(events, server(4*s, history.ProcessStopping, 1))
 		}
 		h := observed(append(events, server(6*s, history.ProcessStarted, 2))...)
 		if got := h.HarnessEnded(h.Processes("a", apiserver)[0]); got != want {
-			t.Errorf("told to end: %v, and the harness ended it: %v", told, got)
+			t.Errorf("told to end: %v, and the harness ended it: %v, want %v", told, got, want)
+		}
+	}
+}
+
+// A process whose end nothing told may have ended at any time since its last answer.
+func TestWhenEnded_SinceTheLastAnswerWhereNothingTellsOfTheEnd(t *testing.T) {
+	started, next := exactly(server(2*s, history.ProcessStarted, 1)), exactly(server(9*s, history.ProcessStarted, 2))
+	for name, c := range map[string]struct {
+		events []history.Event
+		from   int64
+	}{
+		"it was never asked":            {[]history.Event{started, next}, 9 * s},
+		"it answered to the next start": {[]history.Event{started, readyz(4*s, 200), readyz(8*s, 200), next, readyz(10*s, 500)}, 8 * s},
+		"it answered no more":           {[]history.Event{started, readyz(4*s, 200), readyz(6*s, 0), readyz(8*s, 0), next, readyz(10*s, 500)}, 4 * s},
+		"it answered again":             {[]history.Event{started, readyz(4*s, 200), readyz(6*s, 0), readyz(8*s, 500), next, readyz(10*s, 200)}, 8 * s},
+		"none answers after":            {[]history.Event{started, readyz(4*s, 200), readyz(6*s, 0), next}, 4 * s},
+		"it never answered":             {[]history.Event{readyz(s, 0), started, readyz(6*s, 0), next, readyz(10*s, 0)}, 2 * s},
+		"it is told when it has ended":  {[]history.Event{started, readyz(4*s, 200), readyz(6*s, 0), exit(7*s, 1, false, "exit status 2"), next}, 7 * s},
+	} {
+		h := observed(c.events...)
+		if end := h.WhenEnded(h.Processes("a", apiserver)[0]); end.Earliest != c.from || end.Latest != max(c.from, 9*s) && end.Latest != 7*s {
+			t.Errorf("%s: it ended at %+v, want from %d on", name, end, c.from)
 		}
 	}
 }

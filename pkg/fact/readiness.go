@@ -86,6 +86,30 @@ func (h *History) FirstReady(p *Process) *Moment {
 	return nil
 }
 
+// WhenEnded is when an API server ended. Where only the next start tells of that, it may have ended
+// at any time since it gave no answer any more.
+func (h *History) WhenEnded(p *Process) Moment {
+	end := *p.Exited
+	if !p.Untold {
+		return end
+	}
+	since := end.Earliest
+	for _, a := range h.ReadyAnswers(p.Member) {
+		switch {
+		case a.Latest <= p.Started.Latest:
+		case a.Latest >= end.Earliest:
+			end.Earliest = max(min(since, a.Since.Earliest), p.Started.Earliest)
+			return end
+		case a.Code == 0:
+			since = a.Since.Earliest
+		default:
+			since = end.Earliest
+		}
+	}
+	end.Earliest = max(since, p.Started.Earliest)
+	return end
+}
+
 // Serves is while a member's API server serves requests: its process lives, is not
 // paused, and answered /readyz with 200 at least once. One that is stopped serves until it
 // answers no more, although it may live on for a minute, until its watches have ended.

@@ -40,7 +40,8 @@ func (t Together[F]) judge(facts F, bounds Bounds) *Ledger {
 }
 
 // Always is a law by which a condition holds while another one does. Each stretch of time
-// in which it has to hold is an obligation.
+// in which it has to hold is an obligation. One that is too short to break the law is met only
+// if the condition is seen to hold in it: that nothing was seen is no proof.
 type Always[F, S any] struct {
 	Row
 	// Over are the subjects.
@@ -57,8 +58,6 @@ type Always[F, S any] struct {
 	// Idle is why a subject proves nothing for which the condition never had to hold; without
 	// it nothing was owed.
 	Idle string
-	// Tag gives tags to a stretch that was met. Optional.
-	Tag func(s S, in fact.Span) []string
 	// Breach says in a sentence what was seen between two instants, with the evidence.
 	Breach func(s S, from, to int64) (string, []int64)
 }
@@ -72,7 +71,8 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 	over := bounds.Over().Latest
 	for _, s := range a.Over(facts) {
 		e := entryOf(a.Describe, s)
-		while, lacks := a.While(s), fact.Not(a.Holds(s))
+		while, holds := a.While(s), a.Holds(s)
+		lacks, shown := fact.Not(holds), holds.Spans(fact.Yes)
 		certain, possible := lacking(while, lacks, fact.Yes, grace, over), lacking(while, lacks, fact.Unknown, grace, over)
 		stretches := while.Spans(fact.Yes)
 		if len(stretches) == 0 && a.Idle != "" {
@@ -85,10 +85,10 @@ func (a Always[F, S]) judge(facts F, bounds Bounds) *Ledger {
 			case len(broken) > 0:
 				e = a.broken(s, e, broken, grace, bounds.over)
 			case len(unclear) > 0:
-				why, shown := a.Breach(s, unclear[0].Begin, min(unclear[0].End, over))
-				e = e.Unclear("it is not certain whether %s", why).Shown(shown...)
-			case a.Tag != nil:
-				e = e.Met(a.Tag(s, span)...)
+				why, events := a.Breach(s, unclear[0].Begin, min(unclear[0].End, over))
+				e = e.Unclear("it is not certain whether %s", why).Shown(events...)
+			case len(within(shown, span)) == 0:
+				e = e.Excused("it was over too soon to be broken, and was not seen to be kept")
 			default:
 				e = e.Met()
 			}

@@ -51,19 +51,20 @@ func TestAlways_EndsEachStretchInWhichItHasToHold(t *testing.T) {
 		"it holds in between":                     {condition{from(fact.Span{Begin: 10, End: 50}), except(fact.Span{Begin: 12, End: 20}, fact.Span{Begin: 21, End: 30})}, []law.Ending{law.Met}},
 		"it never has to hold":                    {condition{fact.Constant(fact.No), always()}, []law.Ending{law.Excused}},
 		"it fails to the end":                     {condition{always(), except(fact.Span{Begin: 80, End: 200})}, []law.Ending{law.Broken}},
+		"it fails all of a time that is allowed":  {condition{from(fact.Span{Begin: 40, End: 50}), except(fact.Span{Begin: 12, End: 90})}, []law.Ending{law.Excused}},
+		"it may hold in a time that is allowed":   {condition{from(fact.Span{Begin: 40, End: 50}), maybe(fact.Moment{Earliest: 12 * s, Latest: 90 * s})}, []law.Ending{law.Excused}},
+		"it holds only after such a time":         {condition{from(fact.Span{Begin: 40, End: 50}), except(fact.Span{Begin: 12, End: 50})}, []law.Ending{law.Excused}},
+		"it holds at one instant of it":           {condition{from(fact.Span{Begin: 40, End: 50}), except(fact.Span{Begin: 12, End: 45}, fact.Span{Begin: 46, End: 90})}, []law.Ending{law.Met}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := ledgerOf("RO-11", law.Always[*duty, condition]{
 				Row: law.Row{ID: "RO-11"}, Over: func(*duty) []condition { return []condition{tc.condition} },
 				While: func(c condition) fact.Signal { return c.while }, Holds: func(c condition) fact.Signal { return c.holds },
-				Grace: "withoutAnswer", Idle: "it never had to", Tag: func(condition, fact.Span) []string { return []string{"held"} },
+				Grace: "withoutAnswer", Idle: "it never had to",
 				Breach: func(_ condition, from, to int64) (string, []int64) { return fmt.Sprint((to - from) / s), []int64{1} },
 			})
 			if got := endings(l); !slices.Equal(got, tc.want) {
 				t.Errorf("the stretches ended as %v, want %v", got, tc.want)
-			}
-			if met := l.Count(law.Met); l.Tagged("held") != met {
-				t.Errorf("%d of %d stretches have their tag", l.Tagged("held"), met)
 			}
 			for _, e := range l.Of(law.Broken) {
 				if e.Why != "24" && e.Why != "20" || e.About != "it" {

@@ -15,9 +15,7 @@ import (
 var ad22 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-22", Takes: []string{history.LackBackends}, Sources: readiness, Needs: []law.Need{{Name: "kinds", Tag: "kind"}}},
 	Parts: []law.Law[*Facts]{
-		law.Each[*Facts, *fact.Process]{Row: law.Row{ID: "AD-22"}, Over: (*Facts).crashed, End: func(p *fact.Process, _ law.Bounds) law.Entry {
-			return law.Of(p.Member, *p.Exited).By(p.Member).Broken("the API server of %s ended by itself (%s) while an aggregated server was misbehaving", p.Member, p.Exit).Alone()
-		}},
+		law.Written[*Facts]{Row: law.Row{ID: "AD-22"}, Judge: judgeCrashes},
 		law.Deadline[*Facts, *member]{
 			Row: law.Row{ID: "AD-22"}, Bound: "givesWithin", Over: (*Facts).all,
 			Describe: func(m *member) law.Entry { return law.Entry{About: "the document", Member: m.name} },
@@ -39,12 +37,30 @@ var ad22 = law.Together[*Facts]{
 	},
 }
 
-// crashed are the API servers that ended by themselves beside a misbehaving server.
-func (f *Facts) crashed() []*fact.Process {
-	return fact.Where(f.AllProcesses(), func(p *fact.Process) bool {
-		return p.Component == history.ComponentAPIServer && p.EndedItself() &&
-			f.Powerless(p.Member).During(*p.Exited) == fact.No && len(f.active(p.Exited.Latest, p.Exited.Latest)) > 0
-	})
+// judgeCrashes judges the API servers that ended by themselves beside a misbehaving server. Where
+// only the next start tells of an end, the misbehavior has to last for all of the time in which that
+// may have been.
+func judgeCrashes(f *Facts, l *law.Ledger, _ law.Bounds) {
+	for _, p := range f.AllProcesses() {
+		harness := max(f.HarnessEnded(p), f.EndedWithoutEtcd(p))
+		if p.Component != history.ComponentAPIServer || p.Exited == nil || harness == fact.Yes || f.Powerless(p.Member).During(*p.Exited) != fact.No {
+			continue
+		}
+		end := f.WhenEnded(p)
+		from := end.Latest
+		if p.Untold {
+			from = end.Earliest
+		}
+		beside := f.active(from, end.Latest)
+		throughout := slices.ContainsFunc(beside, func(o *outage) bool { return o.since <= from && end.Latest < o.until })
+		switch e := law.Of(p.Member, end).By(p.Member); {
+		case len(beside) == 0:
+		case harness == fact.Unknown, !throughout:
+			l.Add(e.Unclear("whether the API server of %s ended by itself while an aggregated server was misbehaving is not certain", p.Member))
+		default:
+			l.Add(e.Broken("the API server of %s ended by itself (%s) while an aggregated server was misbehaving", p.Member, p.HowEnded()).Alone())
+		}
+	}
 }
 
 func (m *member) alone() fact.Signal { return fact.And(m.serving(), fact.Not(m.facts.FaultAt(m.name))) }

@@ -231,6 +231,42 @@ func TestAD22_BlamesACrash(t *testing.T) {
 	lone().exits("a", 1).blames(t, "AD-22")
 }
 
+// An API server that starts while the harness keeps its etcd from running cannot go on.
+func TestAD22_BlamesNoEndOfAnAPIServerWithoutItsEtcd(t *testing.T) {
+	etcd := func(t *historyBuilder, change string, instance int) *historyBuilder {
+		return t.add(history.Event{Kind: history.KindProcess, Member: "a", Process: &history.Process{
+			Component: history.ComponentEtcd, Change: change, Instance: instance, Expected: change == history.ProcessExited}})
+	}
+	starts := func() *historyBuilder {
+		told := etcd(struck().stops("a", 1), history.ProcessStarted, 1).pass(time.Second)
+		return etcd(told, history.ProcessExited, 1).pass(time.Second).starts("a", 2).pass(time.Second)
+	}
+	starts().exits("a", 2).blames(t, "AD-22")
+	etcd(starts(), history.ProcessStarted, 2).pass(time.Second).exits("a", 2).blames(t, "AD-22", "the API server of a ended by itself")
+}
+
+// Where only the next start tells that an API server has ended, it ended by itself unless the harness
+// was at a step that may have ended it, and beside a misbehavior if that lasted all the time since
+// its last answer.
+func TestAD22_BlamesACrashOfWhichOnlyTheNextStartTells(t *testing.T) {
+	next := func(t *historyBuilder) *historyBuilder { return t.starts("a", 2).ready("a", 500, 0) }
+	late := func() *historyBuilder {
+		told := lone().hands(201).pass(time.Minute).polled("a", steady).ready("a", 200, 5).ready("a", 0, 0).pass(time.Second)
+		return told.does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
+	}
+	step := func(member string) func(*historyBuilder) *historyBuilder {
+		return func(t *historyBuilder) *historyBuilder {
+			return t.add(history.Event{Kind: history.KindStep, Member: member, Step: &history.Step{Action: "crash", Phase: history.PhaseBegin}})
+		}
+	}
+	alive := struck().ready("a", 200, 5)
+	next(alive).blames(t, "AD-22", "the API server of a ended by itself (only the next start tells of it)")
+	next(step("b")(struck().ready("a", 200, 5))).blames(t, "AD-22", "the API server of a ended by itself")
+	reason(t, next(step("a")(struck().ready("a", 200, 5))).blames(t, "AD-22"), "is not certain")
+	reason(t, next(late()).blames(t, "AD-22"), "is not certain")
+	next(lone().ready("a", 200, 5)).blames(t, "AD-22")
+}
+
 // A group-version that was shown in time must stay shown, also when it is not asked for a
 // change any more.
 func TestShown_MustStayShown(t *testing.T) {

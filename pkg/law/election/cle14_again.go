@@ -23,9 +23,9 @@ var cle14 = law.Each[*Facts, *Tenure]{
 		if p == nil || p.Lived(lost) != fact.Yes {
 			return law.Entry{}
 		}
-		end := b.Over()
+		end, harness := b.Over(), t.HarnessEnded(p)
 		if p.Exited != nil {
-			end = *p.Exited
+			end = t.WhenEnded(p)
 		}
 		switch soon := within(lost, end, notion("noticesWithin")); {
 		case soon == fact.No && slices.ContainsFunc(t.tenures(), func(later *Tenure) bool {
@@ -36,11 +36,11 @@ var cle14 = law.Each[*Facts, *Tenure]{
 			return e.Met("lived")
 		case p.Exited == nil:
 			return e.Open("the history ended too soon after the loss")
-		case p.Expected:
+		case harness == fact.Yes:
 			return e.Excused("the harness ended the server")
-		case soon == fact.Unknown:
+		case soon == fact.Unknown, harness == fact.Unknown, lost.Before(end) != fact.Yes:
 			return e.Unclear("whether the server ended because of its loss is not certain")
 		}
-		return e.Broken("the API server of %s ended (%s) after its coordinator had lost its Lease", p.Member, p.Exit).Shown(lost.Seq, end.Seq)
+		return e.Broken("the API server of %s ended (%s) after its coordinator had lost its Lease", p.Member, p.HowEnded()).Shown(lost.Seq, end.Seq)
 	},
 }

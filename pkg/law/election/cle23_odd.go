@@ -54,17 +54,19 @@ func (f *Facts) dealt(r *fact.Asked) []string {
 // crashesAfter judges that no API server ends by itself soon after an odd Lease.
 func (f *Facts) crashesAfter(r *fact.Asked, b law.Bounds) []law.Entry {
 	return fact.Each(f.AllProcesses(), func(p *fact.Process) law.Entry {
-		if p.Component != history.ComponentAPIServer || !p.EndedItself() || p.Exited.Latest < r.At {
+		harness := max(f.HarnessEnded(p), f.EndedWithoutEtcd(p))
+		if p.Component != history.ComponentAPIServer || p.Exited == nil || harness == fact.Yes || p.Exited.Latest < r.At {
 			return law.Entry{}
 		}
-		least, most := f.When(r.Stamp).Until(*p.Exited)
-		switch e := law.Of(p.Member, *p.Exited); {
-		case most <= b.Of("crashesWithin"):
-			return e.Broken("the API server of %s ended (%s) within %s of when an odd Lease was stored", p.Member, p.Exit, b.Of("crashesWithin")).Shown(r.Seq, p.Exited.Seq)
-		case least <= b.Of("crashesWithin"):
-			return e.Unclear("whether its API server ended within %s of an odd Lease is not certain", b.Of("crashesWithin"))
+		stored, end := f.When(r.Stamp), f.WhenEnded(p)
+		switch e, soon := law.Of(p.Member, end), within(stored, end, b.Of("crashesWithin")); {
+		case soon == fact.No:
+			return law.Entry{}
+		case soon == fact.Unknown, harness == fact.Unknown, p.Untold && stored.Before(end) != fact.Yes:
+			return e.Unclear("whether its API server ended by itself within %s of an odd Lease is not certain", b.Of("crashesWithin"))
+		default:
+			return e.Broken("the API server of %s ended (%s) within %s of when an odd Lease was stored", p.Member, p.HowEnded(), b.Of("crashesWithin")).Shown(r.Seq, end.Seq)
 		}
-		return law.Entry{}
 	})
 }
 

@@ -1,7 +1,6 @@
 package election
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -13,17 +12,18 @@ import (
 // ro03: no component ends by itself, except as documented: a controller that has lost its
 // Lease (Leases; --leader-elect of the controllers). It sees the processes that the
 // provider starts or finds. It does not see why a controller ended that had just lost its
-// Lease, or whose API server was away: that excuses an end for another reason, too.
+// Lease, or whose API server was away, nor why an API server did that started without its etcd:
+// that excuses an end for another reason, too.
 var ro03 = law.Written[*Facts]{
 	Row: law.Row{ID: "RO-03", Takes: []string{history.LackProcesses, history.LackEtcd}, Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{
 		{Name: "lived"}, {Name: "livedEach", Each: true},
 	}},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		for _, p := range f.AllProcesses() {
-			switch e := processEntry(p); {
-			case p.Untold && (f.HarnessEnded(p) || takesPart(p.Component) && !f.renewedLately(p, b.Of("givesUpAfter"))):
+			switch e, harness := processEntry(p), f.HarnessEnded(p); {
+			case harness == fact.Unknown, p.Untold && takesPart(p.Component) && !f.renewedLately(p, b.Of("givesUpAfter")):
 				l.Add(e.Unclear("the next process took its place, and nothing told how it ended").Shown(p.Exited.Seq))
-			case f.HarnessEnded(p) || p.Exited == nil:
+			case harness == fact.Yes, p.Exited == nil:
 				l.Add(e.Met())
 			default:
 				l.Add(f.endedItself(p, e, b.Of("givesUpAfter")))
@@ -44,13 +44,20 @@ func (f *Facts) endedItself(p *fact.Process, e law.Entry, givesUpAfter time.Dura
 	if why := f.excuseExit(p, givesUpAfter); why != "" {
 		return e.Excused("%s", why)
 	}
+	switch f.EndedWithoutEtcd(p) {
+	case fact.Yes:
+		return e.Excused("the harness kept its etcd from it since it had started")
+	case fact.Unknown:
+		return e.Unclear("it ended by itself (%s), and whether the harness kept its etcd from it then is not certain", p.HowEnded()).Shown(p.Exited.Seq)
+	case fact.No:
+	}
 	for _, g := range f.gaveUp(p, givesUpAfter) {
 		if takesPart(p.Component) && f.wentOn(p, g.since) <= notion("noticesWithin") {
 			return e.Unclear("it ended by itself (%s) when it had not renewed its Lease for %s, and nothing is known that kept it from that", p.Exit,
 				time.Duration(p.Exited.Latest-g.since).Round(time.Second)).Shown(p.Exited.Seq)
 		}
 	}
-	e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, cmp.Or(p.Exit, "only the next start tells of it"), lastLine(p.Log)).Shown(p.Exited.Seq)
+	e = e.Broken("the %s of %s ended by itself (%s)%s", p.Component, p.Member, p.HowEnded(), lastLine(p.Log)).Shown(p.Exited.Seq)
 	return f.unlessHeldUp(p, e, givesUpAfter)
 }
 

@@ -116,6 +116,57 @@ func TestRO03_AnEndThatOnlyTheNextStartTells(t *testing.T) {
 	}
 }
 
+// An API server that starts while the harness keeps its etcd from running cannot go on. One that
+// ends while its etcd is there crashes, and so does one whose etcd ends by itself.
+func TestRO03_AnAPIServerThatStartsWithoutItsEtcd(t *testing.T) {
+	const s, crashed = time.Second, "the apiserver of a ended by itself"
+	etcd := func(change string, members ...string) func(*electionBuilder) {
+		return func(b *electionBuilder) {
+			for _, m := range members {
+				b.etcd(m, change, 1)
+			}
+		}
+	}
+	etcdFails := func(b *electionBuilder) {
+		b.etcd("a", history.ProcessExited, 1).events[len(b.events)-1].Process.Expected = false
+	}
+	ready := func(b *electionBuilder) { b.ready("a", 200) }
+	nothing := func(*electionBuilder) {}
+	ended := etcd(history.ProcessExited, "a")
+	for name, c := range map[string]struct {
+		before, booting, last func(*electionBuilder)
+		breaches              []string
+		unclear               int64
+	}{
+		"its etcd runs":                  {nothing, nothing, nothing, []string{crashed}, 0},
+		"its etcd is ended":              {ended, nothing, nothing, nil, 0},
+		"its etcd is told to end":        {etcd(history.ProcessStopping, "a"), nothing, nothing, nil, 0},
+		"etcd has no majority":           {etcd(history.ProcessExited, "b", "c"), nothing, nothing, nil, 0},
+		"the etcd of another is ended":   {etcd(history.ProcessExited, "b"), nothing, nothing, []string{crashed}, 0},
+		"its etcd ends by itself":        {etcdFails, nothing, nothing, []string{"the etcd of a ended by itself", crashed}, 0},
+		"its etcd runs again":            {ended, etcd(history.ProcessStarted, "a"), nothing, []string{crashed}, 0},
+		"its etcd runs again right then": {ended, nothing, etcd(history.ProcessStarted, "a"), nil, 1},
+		"its etcd is ended later":        {nothing, ended, nothing, []string{crashed}, 0},
+		"it was ready":                   {ended, nothing, ready, []string{crashed}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := controlPlane("1.2.0")
+			etcd(history.ProcessStarted, "a", "b", "c")(b)
+			b.wait(s).server("a", history.ProcessExited, 1).events[len(b.events)-1].Process.Expected = true
+			c.before(b.wait(s))
+			b.wait(s).startServer("a", 2).wait(s)
+			c.booting(b)
+			b.wait(20 * s)
+			c.last(b)
+			b.wait(time.Millisecond).server("a", history.ProcessExited, 2).events[len(b.events)-1].Process.Exit = failed
+			r := b.wait(s).expectBreaches(t, "RO-03", c.breaches...)
+			if excused := int64(1 - min(len(c.breaches), 1)); r.Obligations.Unclear != c.unclear || r.Obligations.Excused != excused-c.unclear {
+				t.Errorf("the obligations are %+v: %q", r.Obligations, r.Reasons)
+			}
+		})
+	}
+}
+
 func tenSeconds(h *stories.Builder) { wait(h, 10*time.Second) }
 
 // An API server whose coordinator has just lost its Lease has no excuse to end: only the

@@ -2,7 +2,6 @@ package election
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -14,7 +13,7 @@ import (
 // leaders write, of the Leases whose leaders tell. It does not see a component of which no
 // leader ever did anything, work that leaves no mark, and leaders beside a fault.
 var ro05 = law.Together[*Facts]{
-	Row: law.Row{ID: "RO-05", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "worked", Tag: "worked"}}},
+	Row: law.Row{ID: "RO-05", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "worked"}}},
 	Parts: []law.Law[*Facts]{
 		law.Always[*Facts, *Tenure]{
 			Over:  (*Facts).ledTenures,
@@ -22,12 +21,6 @@ var ro05 = law.Together[*Facts]{
 			Holds: (*Tenure).acts,
 			Grace: "actsWithin",
 			Idle:  "something kept the leader from its work all the time, or there was none",
-			Tag: func(t *Tenure, in fact.Span) []string {
-				if slices.ContainsFunc(t.acts().Spans(fact.Yes), func(acted fact.Span) bool { return acted.Begin < in.End && acted.End > in.Begin }) {
-					return []string{"worked"}
-				}
-				return nil
-			},
 			Breach: func(t *Tenure, from, to int64) (string, []int64) {
 				return fmt.Sprintf("%s leads %s and did none of its work for %s", t.Holder, t.Key, time.Duration(to-from).Round(time.Second)),
 					law.Evidence(t.Taken.Seq, t.Evidence(from), t.Evidence(to))

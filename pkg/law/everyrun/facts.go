@@ -186,6 +186,17 @@ func (f *Facts) etcdAtWork(member string) fact.Signal {
 	return fact.And(f.goesOn(member, history.ComponentEtcd), fact.Not(f.FaultAt(member)), fact.Not(f.Powerless(member)))
 }
 
+// letServe is while the harness keeps nothing from a member that it needs to serve. One that
+// cannot for a reason of its own is let serve all the same.
+func (f *Facts) letServe(member string) fact.Signal {
+	type key struct{ member string }
+	return fact.Cached(f.History, key{member}, func() fact.Signal {
+		const server, etcd = history.ComponentAPIServer, history.ComponentEtcd
+		back := fact.Not(fact.Or(f.Returning(member, server), f.Returning(member, etcd)))
+		return fact.And(f.etcdAtWork(member), f.goesOn(member, server), back)
+	})
+}
+
 // named is a resource in words.
 func named(resource, group string) string { return strings.TrimSuffix(resource+"."+group, ".") }
 

@@ -109,11 +109,11 @@ func (s *server) readies() []fact.Moment {
 	return fact.Each(stays, func(r readiness) fact.Moment { return r.rose })
 }
 
-// stopped is when the harness ended the API server. One that ended by itself owes its
+// stopped is when the harness ended the API server, or may have. One that ended by itself owes its
 // readiness all the same, until the harness ends one that follows.
 func (s *server) stopped() []law.Void {
 	for p := s.Process; p != nil && p.Exited != nil; p = p.After {
-		if s.facts.HarnessEnded(p) {
+		if s.facts.HarnessEnded(p) != fact.No {
 			return law.Voids("the harness ended the API server", *p.Exited)
 		}
 	}

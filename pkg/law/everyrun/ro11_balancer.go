@@ -19,15 +19,14 @@ func mayBeWithoutAnswer() time.Duration { return requirement.MustBound("RO-11", 
 // ro11: while members are replaced one by one, clients of the load balancer are without
 // an answer no longer than a bound (highly available topology). It sees one client that
 // reads one object over new connections. It does not see connections that break, nor
-// replacements beside a fault.
+// replacements beside a fault, or while the harness keeps the other members from serving.
 var ro11 = law.Always[*Facts, replacement]{
-	Row:   law.Row{ID: "RO-11", Also: []string{history.LackBalancer}, Sources: []fact.Source{fact.Balancers}, Needs: []law.Need{{Name: "replaced", Tag: "answered"}}},
+	Row:   law.Row{ID: "RO-11", Also: []string{history.LackBalancer}, Sources: []fact.Source{fact.Balancers}, Needs: []law.Need{{Name: "replaced"}}},
 	Over:  (*Facts).replacements,
 	While: replacement.lasts,
 	Holds: func(r replacement) fact.Signal { return r.facts.served() },
 	Grace: withoutAnswer,
-	Idle:  "a fault was active all the time",
-	Tag:   replacement.answered,
+	Idle:  "a fault was active, or the harness kept all members from serving, all the time",
 	Breach: func(r replacement, from, to int64) (string, []int64) {
 		return fmt.Sprintf("clients of the load balancer had no answer for %s during the %s", time.Duration(to-from).Round(10*time.Millisecond), r.Entry().About),
 			law.Evidence(r.Began.Seq, r.facts.Evidence(from), r.facts.Evidence(to))
@@ -56,7 +55,8 @@ func (f *Facts) replacements() []replacement {
 func (r replacement) Entry() law.Entry { return law.Of(r.Action+" of "+r.Member, r.Began) }
 
 // lasts is while the member is replaced and, where clients have no answer when that is over,
-// until they have one or the harness does something else, with no fault active.
+// until they have one or the harness does something else. Meanwhile they are owed answers while
+// no fault is active and the harness does not keep all members from serving.
 func (r replacement) lasts() fact.Signal {
 	until := r.Ended
 	if until != nil {
@@ -68,15 +68,12 @@ func (r replacement) lasts() fact.Signal {
 		}
 		until = &end
 	}
-	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.AnyFault()))
+	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.AnyFault()), r.facts.answersOwed())
 }
 
-// answered is a tag where a client was answered in a stretch of time.
-func (r replacement) answered(in fact.Span) []string {
-	if r.facts.served().Lasts(in.Begin, in.End, fact.Yes) > 0 {
-		return []string{"answered"}
-	}
-	return nil
+// answersOwed is while the harness lets any member serve, and etcd have a majority.
+func (f *Facts) answersOwed() fact.Signal {
+	return fact.And(f.AnyMember(f.letServe), f.Majority(f.etcdAtWork))
 }
 
 // served is while clients of the load balancer get answers: not from the last good answer
