@@ -147,6 +147,9 @@ type Sample struct {
 	// Key of what has to be the same; By is who gave the value.
 	Key, By, Value string
 	At             fact.Moment
+	// Unsure is whether it is not certain that the value has to be the same: one that is proves
+	// nothing, and one that is not is unclear.
+	Unsure bool
 }
 
 // SameAcross is a law by which all give the same value. Each sample after the first one
@@ -163,13 +166,19 @@ type SameAcross[F any] struct {
 func (s SameAcross[F]) judge(facts F, _ Bounds) *Ledger {
 	l := &Ledger{}
 	first := map[string]Sample{}
-	for _, sample := range s.Samples(facts) {
+	samples := s.Samples(facts)
+	sure := func(one Sample) bool { return !one.Unsure }
+	for _, sample := range slices.Concat(fact.Where(samples, sure), fact.Where(samples, func(one Sample) bool { return one.Unsure })) {
 		before, known := first[sample.Key]
+		e := Of(sample.Key, sample.At).By(sample.By)
 		switch {
 		case !known:
 			first[sample.Key] = sample
+		case before.Value == sample.Value && !sample.Unsure:
+			l.Add(e.Met(s.Tags...))
 		case before.Value == sample.Value:
-			l.MetBy(sample.By, sample.Key, sample.At, s.Tags...)
+		case sample.Unsure:
+			l.Add(e.Unclear("it is not certain whether it had to be as before: %s", s.Breach(before, sample)).Shown(before.At.Seq, sample.At.Seq))
 		default:
 			l.Broken(sample.Key, sample.At, evidence(before.At.Seq, sample.At.Seq), "%s", s.Breach(before, sample))
 		}

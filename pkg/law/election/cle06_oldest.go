@@ -14,23 +14,14 @@ var cle06 = law.Each[*Facts, *election]{
 	}},
 	Over: (*Facts).electionsOfCandidates,
 	End: func(c *election, _ law.Bounds) law.Entry {
-		out := c.Entry().Met()
-		for _, other := range c.standing(c.Revision) {
-			if other == c.who || !c.tookPart(other) {
-				continue
-			}
-			said := other.at(c.Revision)
-			if older(said, c.said) {
-				return c.Entry().Broken("%s (%s, behaving like %s) was elected for %s, and %s (%s, behaving like %s) had answered",
-					c.who.Name, c.said.Binary, emulation(&c.said.Candidate), c.Key, other.Name, said.Binary, emulation(&said.Candidate)).Shown(said.Seq, c.Seq)
-			}
-			if !alike(said, c.said) {
+		return c.passedOver(c.Entry().Met(), older, func(out law.Entry, other *statement) law.Entry {
+			if !alike(other, c.said) {
 				out = out.Met("differed")
 			}
-			if emulated, binary := order(said, c.said); emulated*binary < 0 {
+			if emulated, binary := order(other, c.said); emulated*binary < 0 {
 				out = out.Met("orderDecides")
 			}
-		}
-		return out
+			return out
+		})
 	},
 }

@@ -1,7 +1,6 @@
 package election
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -18,21 +17,24 @@ var cle07 = law.SameAcross[*Facts]{
 	},
 }
 
-// winners are who was elected of which equal candidates, where all that stood certainly
-// took part.
+// winners are who was elected of which equal candidates, where all that stood took part.
 func winners(f *Facts) []law.Sample {
 	var out []law.Sample
 	for _, e := range f.electionsOfCandidates() {
-		standing := e.standing(e.Revision)
-		if slices.ContainsFunc(standing, func(k *Candidate) bool {
-			return k.Present().During(e.When()) != fact.Yes || !k.at(e.Revision).Answered() || k != e.who && !e.tookPart(k)
-		}) {
+		standing, all := e.standing(e.Revision), fact.Yes
+		for _, k := range standing {
+			all = min(all, k.Present().During(e.When()), fact.Of(k.at(e.Revision).Answered()))
+			if k != e.who {
+				all = min(all, e.tookPart(k))
+			}
+		}
+		if all == fact.No {
 			continue
 		}
 		equal := fact.Where(standing, func(k *Candidate) bool { return alike(e.said, k.at(e.Revision)) })
 		if len(equal) > 1 {
 			names := fact.Each(equal, func(k *Candidate) string { return k.Name })
-			out = append(out, law.Sample{Key: strings.Join(names, " "), By: e.MemberOf(e.Now.Holder), Value: e.who.Name, At: e.When()})
+			out = append(out, law.Sample{Key: strings.Join(names, " "), By: e.MemberOf(e.Now.Holder), Value: e.who.Name, At: e.When(), Unsure: all != fact.Yes})
 		}
 	}
 	return out

@@ -8,10 +8,11 @@ import (
 // cle11: after a leader's crash there is a new one within a bound (KEP-4355, "Coordinated
 // Election Controller").
 var cle11 = law.Deadline[*Facts, *Lease]{
-	Row:   law.Row{ID: "CLE-11", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "replaced"}}},
-	Bound: "replacesWithin",
-	Over:  leases((*Lease).ofComponent),
-	Begin: (*Lease).leaderEnds,
+	Row:     law.Row{ID: "CLE-11", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "replaced"}}},
+	Bound:   "replacesWithin",
+	Over:    leases((*Lease).ofComponent),
+	Begin:   func(l *Lease) []fact.Moment { return l.leaderEnds(fact.Yes) },
+	Perhaps: func(l *Lease) []fact.Moment { return l.leaderEnds(fact.Unknown) },
 	Running: func(l *Lease) fact.Signal {
 		return fact.And(l.someEligible(), fact.Not(l.faulty()), fact.Not(l.coordinatorsFaulty()))
 	},

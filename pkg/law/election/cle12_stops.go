@@ -23,7 +23,8 @@ var cle12 = law.Together[*Facts]{
 		law.Deadline[*Facts, *loss]{
 			Bound:   "declaresWithin",
 			Over:    func(f *Facts) []*loss { return fact.Where(f.losses(), func(x *loss) bool { return !x.forced }) },
-			Begin:   law.Once(func(x *loss) fact.Moment { return x.at }),
+			Begin:   func(x *loss) []fact.Moment { return x.known(fact.Yes) },
+			Perhaps: func(x *loss) []fact.Moment { return x.known(fact.Unknown) },
 			Running: (*loss).canReturn,
 			Done:    (*loss).returns,
 			Void:    func(x *loss) []law.Void { return law.Ended(x.successor()) },
@@ -46,9 +47,11 @@ var cle12 = law.Together[*Facts]{
 type loss struct {
 	*Tenure
 	forced bool
-	// process that led, and whether it ended by itself because of that.
+	// process that led, and whether it ended by itself because of that; certain is Unknown where
+	// it may have ended before.
 	process *fact.Process
 	ended   bool
+	certain fact.Truth
 	// at is when another one took the Lease, or else when it ran out; expired is when it
 	// ran out by the clock of the leader.
 	at      fact.Moment
@@ -64,7 +67,7 @@ func (f *Facts) losses() []*loss {
 }
 
 func (t *Tenure) loss() *loss {
-	x := &loss{Tenure: t, expired: t.Last.expires().Latest, process: t.LastProcess(t.Member, t.component(), t.Last.At)}
+	x := &loss{Tenure: t, expired: t.Last.expires().Latest, process: t.LastProcess(t.Member, t.component(), t.Last.At), certain: fact.Yes}
 	taken := t.Lost != nil && t.Lost.Taken()
 	if x.forced = taken && byForce(t.Lost.Now.Holder); x.forced {
 		x.at = t.Lost.When()
@@ -77,8 +80,10 @@ func (t *Tenure) loss() *loss {
 	x.ended = p.GaveUp() && p.Exited.Latest <= x.expired && p.Exited.Latest >= t.Last.When().Earliest && t.hindered().During(*p.Exited) != fact.No
 	if taken {
 		x.at = t.Lost.When()
-		stayed := p.Lived(x.at) == fact.Yes && p.Paused().During(x.at) == fact.No
-		if t.Lost.early() == fact.Yes || !stayed && !x.ended {
+		if !x.ended {
+			x.certain = min(p.Lived(x.at), p.Paused().During(x.at).Not())
+		}
+		if t.Lost.early() == fact.Yes || x.certain == fact.No {
 			return nil
 		}
 		return x
@@ -111,14 +116,20 @@ func (x *loss) stops(_ law.Bounds) law.Entry {
 		what, since = "the harness had taken its Lease", x.at.Earliest
 	}
 	act, late := x.acted()
+	prompt := fact.Yes
+	if late == fact.Yes && x.forced {
+		prompt = x.prompt(x.at, x.When(act.Stamp))
+	}
 	switch {
+	case late == fact.No && x.certain != fact.Yes:
+		return law.Entry{} // it was not certainly owed, and kept
 	case late == fact.No && x.forced:
 		return e.Met()
 	case late == fact.No:
 		return e.Met("stopped")
-	case late == fact.Unknown:
+	case min(late, x.certain) == fact.Unknown, prompt == fact.Unknown:
 		return e.Unclear("whether %s acted before it had to have stopped as the leader of %s is not certain", x.Holder, x.Key).Shown(act.Seq)
-	case x.forced && !x.prompt(x.at.Earliest, x.When(act.Stamp).Latest):
+	case prompt == fact.No:
 		return e.Excused("requests of before were held up")
 	}
 	after := time.Duration(x.When(act.Stamp).Latest - since).Round(100 * time.Millisecond)
@@ -156,17 +167,42 @@ func (x *loss) late(a *Action) fact.Truth {
 		return within(x.at, when, notion("noticesWithin")).Not()
 	case held != fact.No:
 		return held.Not()
-	case !x.prompt(x.Last.When().Earliest, when.Latest):
-		return within(gone, when, bound("CLE-12", "inFlight")).Not()
-	case x.Lost != nil && a.Revision > x.Lost.Revision:
-		return fact.Yes
 	}
-	return within(fact.Exactly(x.expired, 0), when, notion("clocksApart")).Not()
+	sent, delayed := within(fact.Exactly(x.expired, 0), when, notion("clocksApart")).Not(), within(gone, when, bound("CLE-12", "inFlight")).Not()
+	if x.Lost != nil && a.Revision > x.Lost.Revision {
+		sent = fact.Yes
+	}
+	switch prompt := x.prompt(x.Last.When(), when); {
+	case prompt == fact.Yes:
+		return sent
+	case prompt == fact.No, sent == delayed:
+		return delayed
+	}
+	return fact.Unknown
 }
 
-// prompt is whether nothing that is known of held requests up between two times: no
+// known is when it was lost, where that is as certain.
+func (x *loss) known(certain fact.Truth) []fact.Moment {
+	if x.certain != certain {
+		return nil
+	}
+	return []fact.Moment{x.at}
+}
+
+// prompt is whether nothing that is known of held requests up between two moments: no
 // process stood still, and all faults there were answer at once.
-func (f *Facts) prompt(from, to int64) bool {
+func (f *Facts) prompt(from, to fact.Moment) fact.Truth {
+	switch {
+	case !f.holdsUp(from.Earliest, to.Latest, fact.Unknown):
+		return fact.Yes
+	case from.Latest < to.Earliest && f.holdsUp(from.Latest, to.Earliest, fact.Yes):
+		return fact.No
+	}
+	return fact.Unknown
+}
+
+// holdsUp is whether anything held requests up between two times: certainly, or perhaps.
+func (f *Facts) holdsUp(from, to int64, atLeast fact.Truth) bool {
 	holding := f.FaultActive(func(one *fact.Fault) bool {
 		switch one.Type {
 		case history.FaultAdmission:
@@ -178,7 +214,7 @@ func (f *Facts) prompt(from, to int64) bool {
 		}
 		return one.Action != history.FaultContainerKill
 	})
-	return !f.Stalled(from, to) && holding.Lasts(from, to, fact.Unknown) == 0 && holding.At(from) == fact.No
+	return f.Stalled(from, to) || holding.Lasts(from, to, atLeast) > 0 || holding.At(from) >= atLeast
 }
 
 // successor is the process that led, or the one that was started in its place; nil if none

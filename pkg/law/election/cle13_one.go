@@ -15,10 +15,12 @@ var cle13 = law.Together[*Facts]{
 	Parts: []law.Law[*Facts]{
 		law.Each[*Facts, *coordination]{Over: (*Facts).coordinations, End: (*coordination).byHolder},
 		law.Deadline[*Facts, *Lease]{
-			Bound:     "coordinatesWithin",
-			Over:      leases((*Lease).isCoordinators),
-			Begin:     (*Lease).leftByCoordinators,
-			Perhaps:   func(l *Lease) []fact.Moment { return l.MayRise(fact.Not(l.Led())) },
+			Bound: "coordinatesWithin",
+			Over:  leases((*Lease).isCoordinators),
+			Begin: (*Lease).leftByCoordinators,
+			Perhaps: func(l *Lease) []fact.Moment {
+				return append(l.leaderEnds(fact.Unknown), l.MayRise(fact.Not(l.Led()))...)
+			},
 			Running:   (*Lease).coordinable,
 			Done:      func(l *Lease) []fact.Moment { return append(l.takings((*Tenure).Shown), l.Rises(l.Led())...) },
 			Unrelated: true,
@@ -31,7 +33,7 @@ var cle13 = law.Together[*Facts]{
 // leftByCoordinators are when the coordinator's server ended, and when no coordinator has the
 // Lease any more for whatever reason: it expired, was given up, deleted or taken by force.
 func (l *Lease) leftByCoordinators() []fact.Moment {
-	return append(l.leaderEnds(), l.Rises(fact.Not(l.Led()))...)
+	return append(l.leaderEnds(fact.Yes), l.Rises(fact.Not(l.Led()))...)
 }
 
 // canCoordinate is while a server that has coordination is healthy, and etcd can write.

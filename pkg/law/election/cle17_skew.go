@@ -49,10 +49,12 @@ func (t *Tenure) amongMixed(_ law.Bounds) law.Entry {
 // two by which a leader was made to go while nothing else happened in between.
 func judgeFlapping(f *Facts, l *law.Ledger, b law.Bounds) {
 	for _, lease := range leases((*Lease).ofComponent)(f) {
-		var last, lastDeposed *Tenure
+		var last, sure, lastDeposed *Tenure // the last one without a reason, and the last that certainly had none
 		for _, t := range fact.Where(lease.tenures(), func(t *Tenure) bool { return t.needless() != fact.No }) {
 			c, before, flaps := t.Taken, last, fact.No
-			if last != nil {
+			if sure != nil && within(sure.Taken.When(), c.When(), b.Of("flapsWithin")) == fact.Yes {
+				before, flaps = sure, fact.Yes
+			} else if last != nil {
 				flaps = within(last.Taken.When(), c.When(), b.Of("flapsWithin"))
 			}
 			if t.before.deposed() {
@@ -61,7 +63,9 @@ func judgeFlapping(f *Facts, l *law.Ledger, b law.Bounds) {
 				}
 				lastDeposed = t
 			}
-			last = t
+			if last = t; t.needless() == fact.Yes {
+				sure = t
+			}
 			switch {
 			case flaps == fact.No:
 			case min(flaps, t.needless(), before.needless()) == fact.Unknown:
@@ -86,11 +90,12 @@ func (t *Tenure) needless() fact.Truth {
 	if !k.ofMember() || k.process() == t.candidate.process() || older(t.candidate.last(), k.last()) {
 		return fact.No
 	}
-	if k.Eligible().During(at) != fact.Yes && !(t.before.deposed() && t.ousted(k.process())) {
-		return fact.No
+	able := k.Eligible().During(at)
+	if t.before.deposed() && t.ousted(k.process()) {
+		able = fact.Yes
 	}
 	quiet := cached(t.Facts, "no cause", nil, func() fact.Signal { return quiet(t.whyMoves(), bound("CLE-17", "causeWithin")) })
-	return until(quiet, at)
+	return min(able, until(quiet, at))
 }
 
 // deposed is whether the leader was made to go: told to give way to one that is not

@@ -24,38 +24,63 @@ var cle29 = law.Each[*Facts, *Change]{
 		return !c.Deleted() && (c.Before == nil || c.Taken()) && c.byCoordinatorAlone() && c.choice() == nil && len(c.candidates) > 0
 	}),
 	End: func(c *Change, _ law.Bounds) law.Entry {
-		wanting := c.wanting()
-		all, known := fact.Each(wanting, func(s *statement) string { return s.Strategy }), len(wanting) > 0
-		for _, s := range all {
-			known = known && slices.Contains(priority, s)
-		}
-		if !known || !slices.Contains(priority, c.Now.Strategy) {
+		wanting := c.wanting(fact.Yes)
+		if !ranked(wanting) || !slices.Contains(priority, c.Now.Strategy) {
 			return law.Entry{} // a third party's, about which the list says nothing
 		}
-		rank := func(s string) int { return slices.Index(priority, s) }
-		highest := slices.MinFunc(all, func(a, b string) int { return rank(a) - rank(b) })
-		byNewest := slices.MaxFunc(wanting, func(a, b *statement) int { return compareVersions(a.Binary, b.Binary) })
+		highest, perhaps, now := highest(wanting), highest(c.wanting(fact.Unknown)), rank(c.Now.Strategy)
+		byNewest := func(a, b *statement) int { return compareVersions(a.Binary, b.Binary) }
 		switch e := c.Entry(); {
-		case rank(c.Now.Strategy) > rank(highest):
+		case len(wanting) > 0 && now > rank(highest):
 			return e.Broken("a candidate for %s wants %s, and the coordinator wrote %s, which has a lower priority", c.Key, highest, c.Now.Strategy).
 				As(kindByVersion, c.coordinatorRelease(c.When())).Shown(c.Seq)
-		case c.Now.Strategy == highest && len(slices.Compact(slices.Sorted(slices.Values(all)))) > 1:
-			if byNewest.Strategy != highest {
-				return e.Met("decided", "againstVersions")
-			}
+		case now > rank(perhaps):
+			return e.Unclear("it is not certain whether the coordinator knew of a candidate for %s that wants %s when it wrote %s", c.Key, perhaps, c.Now.Strategy).Shown(c.Seq)
+		case len(wanting) == 0 || c.Now.Strategy != highest || !disagree(wanting):
+			return law.Entry{}
+		case slices.MaxFunc(wanting, byNewest).Strategy != highest:
+			return e.Met("decided", "againstVersions")
+		default:
 			return e.Met("decided")
 		}
-		return law.Entry{}
 	},
 }
 
-// wanting are what the candidates declare that a coordinator certainly knew when it made a
-// change.
-func (c *Change) wanting() []*statement {
+// rank of a strategy in the list; that of one that is not in it comes after all.
+func rank(strategy string) int {
+	if i := slices.Index(priority, strategy); i >= 0 {
+		return i
+	}
+	return len(priority)
+}
+
+// highest is the strategy with the highest priority of those that candidates want; empty for none.
+func highest(wanting []*statement) string {
+	out := ""
+	for _, s := range wanting {
+		if rank(s.Strategy) < rank(out) {
+			out = s.Strategy
+		}
+	}
+	return out
+}
+
+// ranked is whether the list says something of all that candidates want.
+func ranked(wanting []*statement) bool {
+	return !slices.ContainsFunc(wanting, func(s *statement) bool { return rank(s.Strategy) == len(priority) })
+}
+
+// disagree is whether candidates want several strategies.
+func disagree(wanting []*statement) bool {
+	return slices.ContainsFunc(wanting, func(s *statement) bool { return s.Strategy != wanting[0].Strategy })
+}
+
+// wanting are what the candidates declare of which a coordinator knew when it made a change, at
+// least by a truth: of which it certainly did, or may have.
+func (c *Change) wanting(atLeast fact.Truth) []*statement {
 	var out []*statement
 	for _, k := range c.standing(c.Revision) {
-		s := k.at(c.Revision)
-		if known, _ := k.Declared().Until(c.When()); known >= notion("knownAfter") && !c.expired(s, c.When().Latest) {
+		if s := k.at(c.Revision); c.knows(k) >= atLeast && !c.expired(s, c.When().Latest) {
 			out = append(out, s)
 		}
 	}

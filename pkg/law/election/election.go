@@ -1,9 +1,11 @@
 package election
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // election is a change with which a coordinator elected a leader.
@@ -42,17 +44,36 @@ func (c *Change) renewedBefore(k *Candidate) time.Duration {
 	return time.Duration(c.madeAt().Earliest - c.Time(k.at(c.Revision).Renewed))
 }
 
-// tookPart is whether another candidate certainly took part in an election: it answered
-// soon after it was asked, or renewed a moment before, and the coordinator knew of it.
-func (e *election) tookPart(k *Candidate) bool {
+// tookPart is whether another candidate took part in an election: it answered soon after it was
+// asked, or renewed a moment before, and the coordinator knew of it.
+func (e *election) tookPart(k *Candidate) fact.Truth {
 	s := k.at(e.Revision)
-	known, _ := k.Declared().Until(e.When())
-	if !s.Answered() || e.expired(s, e.At) || known < notion("knownAfter") || e.renewedBefore(k) > notion("answeredWithin") {
-		return false
-	}
 	// The answer has to reach the coordinator while it waits, whatever its watch takes.
+	took := s.Renewed.Sub(s.Pinged)
 	if s.Pinged.IsZero() {
-		return e.renewedBefore(k) < notion("certainlyAnswered")
+		took = e.renewedBefore(k)
 	}
-	return s.Renewed.Sub(s.Pinged) < notion("certainlyAnswered")
+	if !s.Answered() || e.expired(s, e.At) || took >= notion("certainlyAnswered") || e.renewedBefore(k) > notion("answeredWithin") {
+		return fact.No
+	}
+	return e.knows(k)
+}
+
+// passedOver ends an election by the candidates that took part and come before the one that was
+// elected. What may have been a breach, and no more, is unclear.
+func (e *election) passedOver(out law.Entry, before func(a, b *statement) bool, tag func(out law.Entry, other *statement) law.Entry) law.Entry {
+	for _, other := range fact.Where(e.standing(e.Revision), func(k *Candidate) bool { return k != e.who }) {
+		part, said := e.tookPart(other), other.at(e.Revision)
+		breach := fmt.Sprintf("%s (%s, behaving like %s) was elected for %s, and %s (%s, behaving like %s) had answered",
+			e.who.Name, e.said.Binary, emulation(&e.said.Candidate), e.Key, other.Name, said.Binary, emulation(&said.Candidate))
+		switch comes := before(said, e.said); {
+		case part == fact.Yes && comes:
+			return e.Entry().Broken("%s", breach).Shown(said.Seq, e.Seq)
+		case part == fact.Unknown && comes:
+			out = e.Entry().Unclear("it is not certain whether %s before the election", breach).Shown(said.Seq, e.Seq)
+		case part == fact.Yes && out.Ending == law.Met:
+			out = tag(out, said)
+		}
+	}
+	return out
 }

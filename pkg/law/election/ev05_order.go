@@ -22,20 +22,12 @@ var ev05 = law.Each[*Facts, *election]{
 		if emulates(c.said) {
 			out = out.Met("emulating")
 		}
-		for _, other := range c.standing(c.Revision) {
-			if other == c.who || !c.tookPart(other) {
-				continue
-			}
-			said := other.at(c.Revision)
-			if behavesOlder(said, c.said) {
-				return c.Entry().Broken("%s (%s, behaving like %s) was elected for %s, and %s (%s, behaving like %s) had answered",
-					c.who.Name, c.said.Binary, emulation(&c.said.Candidate), c.Key, other.Name, said.Binary, emulation(&said.Candidate)).Shown(said.Seq, c.Seq)
-			}
-			if emulated, binary := order(said, c.said); emulated > 0 && binary < 0 {
+		return c.passedOver(out, behavesOlder, func(out law.Entry, other *statement) law.Entry {
+			if emulated, binary := order(other, c.said); emulated > 0 && binary < 0 {
 				out = out.Met("orderDecides")
 			}
-		}
-		return out
+			return out
+		})
 	},
 }
 

@@ -166,6 +166,11 @@ func (c *Change) madeAt() fact.Moment {
 // Taken is whether the Lease got a holder that it had not before.
 func (c *Change) Taken() bool { return holder(c.Now) != "" && holder(c.Now) != holder(c.Before) }
 
+// knows is whether a coordinator that made the change had had the time to know of a candidate.
+func (c *Change) knows(k *Candidate) fact.Truth {
+	return within(k.Declared(), c.When(), notion("knownAfter")-1).Not()
+}
+
 // Released is whether its holder gave it up.
 func (c *Change) Released() bool { return c.Now != nil && holder(c.Before) != "" && c.Now.Holder == "" }
 

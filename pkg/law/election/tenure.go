@@ -140,14 +140,14 @@ func (l *Lease) takings(fits func(*Tenure) bool) []fact.Moment {
 	return fact.Each(fact.Where(l.tenures(), fits), func(t *Tenure) fact.Moment { return t.Taken.When() })
 }
 
-// leaderEnds are the ends of processes that hold the Lease when they have ended. A leader
-// that may have ended a moment before its election does not lead either.
-func (l *Lease) leaderEnds() []fact.Moment {
+// leaderEnds are the ends of processes that hold the Lease when they have ended, or of which that
+// is not certain. A leader that may have ended a moment before its election does not lead either.
+func (l *Lease) leaderEnds(held fact.Truth) []fact.Moment {
 	var out []fact.Moment
 	for _, p := range l.AllProcesses() {
 		for _, t := range l.tenures() {
 			if p.Exited != nil && p.Component == l.component() && t.Member == p.Member &&
-				p.Started.Before(t.Taken.When()) != fact.No && t.held().At(p.Exited.Latest) == fact.Yes {
+				p.Started.Before(t.Taken.When()) != fact.No && t.held().At(p.Exited.Latest) == held {
 				at := *p.Exited
 				at.Earliest = min(max(at.Earliest, t.Taken.When().Latest+1), at.Latest)
 				out = append(out, at)

@@ -22,7 +22,7 @@ var sv08 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-08", Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
 		{Name: "silences", Tag: "silence", Breaches: true}, {Name: "refused", Tag: "refused"},
 	}, Kinds: []string{kindBarrierInstead}},
-	Parts: []law.Law[*facts]{hostingKnown, tagsKnown, law.Each[*facts, silence]{Over: (*facts).silences, End: silence.end}, sv08Refused},
+	Parts: []law.Law[*facts]{hostingKnown, tagsKnown, law.Each[*facts, silence]{Over: (*facts).silences, End: silence.obligation}, sv08Refused},
 }
 
 // sv08Refused counts the writes that a silent server refused.
@@ -47,6 +47,8 @@ type silence struct {
 	v          *fact.StorageVersion
 	member, id string
 	quiet      fact.Signal
+	// perhaps is whether it is not certain that there was such a stretch.
+	perhaps bool
 }
 
 func (f *facts) silences() []silence {
@@ -57,7 +59,10 @@ func (f *facts) silences() []silence {
 				id := f.ServerID(member)
 				quiet := f.quiet(v, id)
 				for _, span := range quiet.Spans(fact.Yes) {
-					out = append(out, silence{f, span, v, member, id, quiet})
+					out = append(out, silence{f, span, v, member, id, quiet, false})
+				}
+				for _, m := range f.MayRise(quiet) {
+					out = append(out, silence{f, fact.Span{Begin: m.Earliest, End: m.Latest}, v, member, id, quiet, true})
 				}
 			}
 		}
@@ -74,9 +79,24 @@ func (f *facts) quiet(v *fact.StorageVersion, id string) fact.Signal {
 	}), f.takesPart(id), fact.Not(f.hostsNot(id, v.Name)), fact.Not(f.repair(v.Name, requirement.MustBound("SV-08", "tamperRepaired"))))
 }
 
+// obligation is how it ended. One that there may have been is unclear where it would be a breach, and
+// else proves nothing.
+func (s silence) obligation(bounds law.Bounds) law.Entry {
+	switch e := s.end(bounds); {
+	case !s.perhaps, e.Ending == law.Unclear:
+		return e
+	case e.Ending == law.Broken:
+		return e.Unclear("it is not certain whether %s took part without an entry: %s", s.member, e.Why)
+	}
+	return law.Entry{}
+}
+
 func (s silence) end(bounds law.Bounds) law.Entry {
-	shows, end := bounds.Of("joiningShows"), min(s.End, s.Over().Latest)
-	due := min(s.noticed("SV-08").Reaches(s.Begin, int64(shows), fact.Yes), end)
+	shows, end, notices := bounds.Of("joiningShows"), min(s.End, s.Over().Latest), fact.Yes
+	if s.perhaps {
+		notices = fact.Unknown
+	}
+	due := min(s.noticed("SV-08").Reaches(s.Begin, int64(shows), notices), end)
 	agreed := s.v.While(s.History, func(sv *history.StorageVersion) bool { return sv.Common != nil })
 	equal := s.v.While(s.History, func(sv *history.StorageVersion) bool { _, equal := fact.Agreed(sv.Entries); return equal })
 	e := law.Of(s.v.Name, fact.Exactly(s.Begin, s.Evidence(s.Begin))).By(s.member)
