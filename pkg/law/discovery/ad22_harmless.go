@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -18,23 +17,9 @@ var ad22 = law.Together[*Facts]{
 		law.Each[*Facts, *fact.Process]{Row: law.Row{ID: "AD-22"}, Over: (*Facts).crashed, End: func(p *fact.Process, _ law.Bounds) law.Entry {
 			return law.Of(p.Member, *p.Exited).By(p.Member).Broken("the API server of %s ended by itself (%s) while an aggregated server was misbehaving", p.Member, p.Exit).Alone()
 		}},
-		law.Deadline[*Facts, *member]{
-			Row: law.Row{ID: "AD-22"}, Bound: "givesWithin", Over: (*Facts).all,
-			Describe: func(m *member) law.Entry { return law.Entry{About: "the document", Member: m.name} },
-			Begin:    (*member).denials,
-			// The clock stands while the member has a fault of its own.
-			Running: (*member).alone,
-			Looks:   (*member).gives,
-			Void: func(m *member) (voids []law.Void) {
-				for _, p := range m.facts.Processes(m.name, history.ComponentAPIServer) {
-					voids = append(voids, law.Ended(p)...)
-				}
-				return voids
-			},
-			Lacking: func(m *member) string {
-				return m.name + " is ready, and has given no discovery document"
-			},
-		},
+		givesLaw("AD-22", func(f *Facts, at int64) bool {
+			return slices.ContainsFunc(f.active(at, at), func(o *outage) bool { return o.bitten > 0 })
+		}),
 		law.Written[*Facts]{Row: law.Row{ID: "AD-22"}, Judge: judgeTrials},
 	},
 }
@@ -45,32 +30,6 @@ func (f *Facts) crashed() []*fact.Process {
 		return p.Component == history.ComponentAPIServer && p.EndedItself() &&
 			f.Powerless(p.Member).During(*p.Exited) == fact.No && len(f.active(p.Exited.Latest, p.Exited.Latest)) > 0
 	})
-}
-
-func (m *member) alone() fact.Signal { return fact.And(m.serving(), fact.Not(m.facts.FaultAt(m.name))) }
-
-// denials are the looks beside a misbehaving server that have no document. Those of thorough
-// looks are no begin: much else is asked for before the document is asked for again.
-func (m *member) denials() (out []fact.Moment) {
-	for _, k := range m.looks {
-		bites := slices.ContainsFunc(m.facts.active(k.at, k.at), func(o *outage) bool { return o.bitten > 0 })
-		if bites && k.busy() && k.Sweep == 0 && m.process(k.from, k.at) != nil {
-			out = append(out, fact.Exactly(k.from, k.seq))
-		}
-	}
-	return out
-}
-
-// gives are the answers to requests for the document, in any form, which say whether the
-// member gives it.
-func (m *member) gives() (out []law.Look) {
-	for _, a := range m.atGroups {
-		shows := a.Code == http.StatusNotModified || a.Code == http.StatusOK && a.formed && a.form.aggregated() || a.Accept == askedJSON && !a.busy()
-		if shows || a.busy() {
-			out = append(out, law.Look{Asked: a.from, Answered: a.at, Until: a.from, Seq: a.seq, Shows: shows, Lasting: a.lasting()})
-		}
-	}
-	return out
 }
 
 // judgeTrials judges each outage at each member. A kind of misbehavior counts when every

@@ -82,6 +82,11 @@ func TestBounds_InsideOutsideAndBetween(t *testing.T) {
 			lacking: func(t *historyBuilder) { t.polled("a", flows) },
 			has:     func(t *historyBuilder) { t.polled("a", flows, tides+"/v1beta1:piers") },
 		}, {
+			id: "AD-26", bound: "givesWithin",
+			before:  besides,
+			lacking: func(t *historyBuilder) { t.denies(503, 0) },
+			has:     func(t *historyBuilder) { t.polled("a", apps, tides+"/v1:flows") },
+		}, {
 			id: "AD-22", bound: "givesWithin",
 			before:  func() *historyBuilder { return struck().polled("a", steady).pass(step) },
 			lacking: func(t *historyBuilder) { t.denies(503, 0) },
