@@ -20,7 +20,7 @@ var ad15 = law.Together[*Facts]{
 		law.Written[*Facts]{Row: law.Row{ID: "AD-15"}, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 			for _, m := range f.firstMoments() {
 				l.Add(m.refused())
-				if m.document != nil && (m.denied == nil || m.denied.Code == 0) {
+				if m.document != nil {
 					m.hasCustom(l)
 					l.Add(m.hasAll())
 				}
@@ -35,7 +35,7 @@ type firstMoment struct {
 	process *fact.Process
 	ready   fact.Moment
 	// document is the first one that it gave, and denied the first answer before that is
-	// none; nil where there is none.
+	// none; nil where there is none. A member that was busy for a moment owes as much after it.
 	document, denied *answer
 }
 

@@ -220,6 +220,20 @@ func TestAD15LooksAtTheFirstAnswer(t *testing.T) {
 	saw(t, lone().denies(0, 0).pass(time.Second).polled("a", steady).blames(t, "AD-15"), prompt, 1)
 }
 
+// A member that was busy when it was ready owes in the first document what it did at once.
+func TestAD15_ABusyMemberOwesAWholeDocument(t *testing.T) {
+	lamps := lights + "/v1:lamps"
+	for name, c := range map[string]struct {
+		first []string
+		want  []string
+	}{"it is whole": {[]string{steady, lamps}, nil}, "it lacks what was defined": {[]string{steady}, []string{"a was ready and does not have lamps in lights.io/v1, which was defined before it started"}}} {
+		t.Run(name, func(t *testing.T) {
+			told := lone().serves("lamps", 201, "v1").pass(time.Minute).stops("a", 1).starts("a", 2).ready("a", 200, 6)
+			told.denies(503, 10*time.Millisecond).polled("a", c.first...).pass(time.Second).polled("a", steady, lamps).blames(t, "AD-15", c.want...)
+		})
+	}
+}
+
 // edited judges the story that passes a requirement, after an edit.
 func edited(t *testing.T, id requirement.ID, edit func(*story.Edit)) check.Result {
 	t.Helper()
