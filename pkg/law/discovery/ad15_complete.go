@@ -99,7 +99,7 @@ func (m firstMoment) hasCustom(l *law.Ledger) {
 		if d.remote || c == nil || !m.member.facts.shown(c.at, m.process.Started.Earliest) || m.member.facts.changing(d.group, k.from, k.at) {
 			continue
 		}
-		switch wrong := c.lacks(k.listing, k.at); {
+		switch wrong := c.lacks(k, k.at); {
 		case wrong != "":
 			l.Add(k.entry(d.String()).Broken("%s was ready and %s, which was defined before it started", m.member.name, wrong).Shown(c.seq, m.process.Started.Seq, k.seq))
 		case len(c.versions) > 0:

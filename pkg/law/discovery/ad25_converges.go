@@ -147,13 +147,14 @@ func (r *row) notCurrent() law.Entry {
 
 // hasDefined looks for what the harness has defined.
 func (s *sweep) hasDefined() (out []law.Entry) {
-	f, document := s.member.facts, s.steady(groupsPath).listing
+	f, steady := s.member.facts, s.steady(groupsPath)
+	document := steady.listing
 	for _, d := range f.definitions {
 		now := d.certain(s.to)
 		if now == nil {
 			continue
 		}
-		if wrong := now.lacks(document, s.to); !d.remote && wrong != "" {
+		if wrong := now.lacks(steady, s.to); !d.remote && wrong != "" {
 			out = append(out, s.differs(now.seq, "%s", wrong))
 		}
 		for _, version := range now.versions {
@@ -163,7 +164,7 @@ func (s *sweep) hasDefined() (out []law.Entry) {
 		}
 		for _, version := range now.ever {
 			of := groupVersion{d.group, version}
-			if d.remote && document.version(of) != nil && !f.wanted(of, s.from, s.to, anyDefinition) {
+			if d.remote && document.version(of) != nil && !s.member.wanted(of, s.from, s.to, anyDefinition) {
 				out = append(out, s.differs(now.seq, "still lists %s, which was handed on to an aggregated server and is not any more", of))
 			}
 		}

@@ -187,10 +187,12 @@ func TestAD22LooksAtWhatIsNew(t *testing.T) {
 		before, during []string
 		want           []string
 	}{
-		"it is gone":            {nil, []string{word("v1", "lamps")}, nil, []string{"a does not list lights.io/v1"}},
-		"it was not there":      {nil, nil, []string{word("v1", "lamps")}, nil},
-		"it has more":           {nil, []string{word("v1", "lamps")}, []string{word("v1", "lamps,torches")}, nil},
-		"it was on its way out": {func(t *historyBuilder) { t.serves("lamps", 200, "v1beta1") }, []string{word("v1", "lamps")}, []string{word("v1beta1", "lamps")}, nil},
+		"it is gone":       {nil, []string{word("v1", "lamps")}, nil, []string{"a does not list lights.io/v1"}},
+		"it was not there": {nil, nil, []string{word("v1", "lamps")}, nil},
+		"it has more":      {func(t *historyBuilder) { t.serves("torches", 201, "v1") }, []string{word("v1", "lamps")}, []string{word("v1", "lamps,torches")}, nil},
+		"another resource, which was never defined": {nil, []string{word("v1", "lamps")}, []string{word("v1", "lamps,torches")}, []string{"a lists torches in lights.io/v1, which was never defined"}},
+		"another version, which was never defined":  {nil, []string{word("v1", "lamps")}, []string{word("v1", "lamps"), word("v9", "lamps")}, []string{"a lists lights.io/v9, which was never defined"}},
+		"it was on its way out":                     {func(t *historyBuilder) { t.serves("lamps", 200, "v1beta1") }, []string{word("v1", "lamps")}, []string{word("v1beta1", "lamps")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := lone().hands(201).pass(time.Minute).serves("lamps", 201, "v1")

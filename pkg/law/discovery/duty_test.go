@@ -44,6 +44,22 @@ func TestAD17_WhatIsMarkedStaysMarked(t *testing.T) {
 	}
 }
 
+// A member that was frozen when an APIService was deleted lists it until it has learned of that.
+func TestAD14_AMemberThatWasFrozenHasItsTime(t *testing.T) {
+	other := func(t *historyBuilder, versions ...string) {
+		t.hands(201).events[len(t.events)-1].Request.Defines = &history.Definition{Remote: true, Group: "other.io", Versions: versions}
+	}
+	for again, want := range map[time.Duration][]string{time.Second: nil, 11 * time.Second: {`calls other.io/v1 "Stale", which it hosts itself`}} {
+		told := lone().does(1, history.BackendHang, history.PhaseInject).hands(201).does(1, history.BackendHang, history.PhaseWitness)
+		told.pass(time.Second).listsAll("a", steady, tides+"/v1:flows!").pass(time.Minute)
+		other(told, "v1")
+		told.froze("a", history.ProcessPaused)
+		other(told)
+		told.pass(time.Minute).froze("a", history.ProcessResumed).ready("a", 200, 6).pass(again)
+		told.listsAll("a", steady, tides+"/v1:flows!", "other.io/v1:flows!").pass(time.Second).blames(t, "AD-14", want...)
+	}
+}
+
 // A kind of misbehavior counts when every member has borne it.
 func TestAD22_EveryMemberHasToBearAKind(t *testing.T) {
 	for name, asked := range map[string]struct {
