@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // marked is a control plane whose server of tides hangs, and that has marked it stale in
@@ -40,6 +41,38 @@ func TestAD17_WhatIsMarkedStaysMarked(t *testing.T) {
 			told.pass(tc.after)
 			lists(tc.freshness, tc.inventory)
 			told.pass(time.Second).blames(t, "AD-17", tc.want...)
+		})
+	}
+}
+
+// A server that goes over from one misbehavior to another is lost all the time.
+func TestAD17_TheClockRunsOnThroughOutagesThatFollowEachOther(t *testing.T) {
+	bound := requirement.MustBound("AD-17", "marksWithin")
+	for name, c := range map[string]struct {
+		each    time.Duration
+		answers bool
+		want    string
+	}{
+		"marked in time":                   {bound/2 - time.Second, false, "inside"},
+		"marked too late":                  {bound/2 + time.Second, false, "outside"},
+		"the server answered between them": {bound/2 + time.Second, true, "inside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flows := tides + "/v1:flows"
+			told := lone().hands(201).pass(time.Minute).polled("a", flows)
+			for i, action := range []string{history.BackendHang, history.BackendRefuse} {
+				told.does(i+1, action, history.PhaseInject, history.PhaseWitness).every(c.each, func() { told.polled("a", flows) })
+				if c.answers && i == 0 {
+					told.does(i+1, action, history.PhaseHeal).every(time.Second, func() { told.polled("a", flows) })
+				}
+			}
+			told.polled("a", flows)
+			marked := told.events[len(told.events)-1].DiscoveryDocument
+			marked.Listing.Groups[0].Versions[0].Freshness = history.FreshnessStale
+			marked.Content, marked.Digest, marked.ETag = "stale", "stale", "stale"
+			if got := within(t, told, "AD-17"); got != c.want {
+				t.Errorf("it is %s, want %s", got, c.want)
+			}
 		})
 	}
 }
