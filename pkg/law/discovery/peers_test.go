@@ -1,6 +1,7 @@
 package discovery_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -112,6 +113,34 @@ func TestAD23(t *testing.T) {
 		}})
 		told.stops("c", 1).leaves("c", 40).pass(time.Minute).polled("a", append(slices.Clone(newer), "crd.io/v1:buoys")...).blames(t, "AD-24")
 	})
+}
+
+// A fault at the member or at the only peer that hosts a resource may keep a request for it from
+// being handed on; one at another member does not, and no fault is why it is not there.
+func TestAD23_AFaultMayKeepARequestFromBeingHandedOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		at   string
+		code int
+		want []string
+	}{
+		"at the peer":            {"c", 503, nil},
+		"at the member":          {"a", 504, nil},
+		"at another member":      {"b", 503, []string{"which c hosts, and answered 503"}},
+		"at the peer, not there": {"c", 404, []string{"which c hosts, and answered 404"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := fleet().pass(time.Minute)
+			for _, m := range []string{"a", "b", "c"} {
+				told.looksAt(m, honest(m))
+			}
+			for _, phase := range []history.Phase{history.PhaseInject, history.PhaseWitness} {
+				told.add(history.Event{Kind: history.KindFault, Member: c.at, Fault: &history.Fault{ID: "apart", Type: "NetworkChaos", Action: "partition", Phase: phase, Proof: "cut off 3"}})
+			}
+			s := honest("a")
+			s.handed = []string{fmt.Sprint("x.io/v1beta1/ships ", c.code)}
+			told.pass(time.Second).looksAt("a", s).pass(time.Second).blames(t, "AD-23", c.want...)
+		})
+	}
 }
 
 // Who lacked something only while it came up need not show that peers make up for it.
