@@ -56,7 +56,8 @@ type start struct {
 	dead     *outage
 	relieved int64
 	free     bool
-	// longest is how long starts take at most that are free, and clock is that of this one.
+	// longest is how long starts take at most that are free, without the time for which the
+	// machine was starved, and clock is that of this one.
 	longest time.Duration
 	clock   fact.Signal
 }
@@ -80,7 +81,8 @@ func (f *Facts) restarts() []start {
 		s.free = len(f.active(p.Started.Earliest, until.Latest)) == 0 && f.trouble(p.Started.Earliest, until.Latest) == nil
 		s.meets(f, until)
 		if s.free && len(s.ready) > 0 {
-			longest = max(longest, time.Duration(s.clock.Lasts(p.Started.Earliest, until.Latest, fact.Unknown)))
+			took := time.Duration(s.clock.Lasts(p.Started.Earliest, until.Latest, fact.Unknown))
+			longest = max(longest, took-f.Starved(s.clock, p.Started.Earliest, until.Latest))
 		}
 		out = append(out, s)
 	}

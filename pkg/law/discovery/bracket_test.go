@@ -193,6 +193,22 @@ func TestDeadCosts_IsAddedToTheLongestStart(t *testing.T) {
 	}
 }
 
+// What a start takes while the machine is starved is not what a start takes.
+func TestDeadCosts_IsNotAddedToAStarvedStart(t *testing.T) {
+	bound := requirement.MustBound("AD-16", "deadCosts")
+	for starved, want := range map[time.Duration]string{0: "inside", time.Minute - time.Second: "outside"} {
+		told := lone().hands(201).pass(time.Minute).stops("a", 1).pass(time.Second)
+		from := told.now
+		told.starts("a", 2).pass(time.Minute).ready("a", 200, 6)
+		told.add(history.Event{Kind: history.KindStarvation, From: from, Starvation: &history.Starvation{CPU: int64(starved)}}).pass(time.Minute)
+		told.does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness).pass(time.Second).stops("a", 2).pass(time.Second).starts("a", 3)
+		told.pass(time.Minute+bound-time.Second).ready("a", 200, 7)
+		if got := within(t, told, "AD-16"); got != want {
+			t.Errorf("with a start that was starved for %s it is %s", starved, got)
+		}
+	}
+}
+
 // Members must know each other when peersShow is over, and need not before.
 func TestPeersShow_CountsFromTheLastMember(t *testing.T) {
 	bound := requirement.MustBound("AD-23", "peersShow")
