@@ -80,10 +80,14 @@ func (f *Facts) firstMoments() (out []firstMoment) {
 	return out
 }
 
-// refused looks for a refusal in the place of the first document.
+// refused looks for a refusal in the place of the first document, or a failure that no fault
+// explains. Of one that took too long givesWithin tells.
 func (m firstMoment) refused() law.Entry {
 	k := m.denied
-	if k == nil || k.busy() || k.Code < http.StatusBadRequest || k.Code >= http.StatusInternalServerError {
+	switch {
+	case k == nil, k.busy(), k.Code < http.StatusBadRequest, k.Code == http.StatusGatewayTimeout:
+		return law.Entry{}
+	case k.Code >= http.StatusInternalServerError && m.member.alone().During(k.moment()) != fact.Yes:
 		return law.Entry{}
 	}
 	return k.entry(m.member.name).Broken("%s was ready and answered %d in the place of the document", m.member.name, k.Code).Shown(m.process.Started.Seq, k.seq)

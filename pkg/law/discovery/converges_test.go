@@ -214,6 +214,13 @@ func TestAD05LooksAtBothPaths(t *testing.T) {
 // The first moment is that of the first answer, whatever it is.
 func TestAD15LooksAtTheFirstAnswer(t *testing.T) {
 	lone().denies(404, 0).polled("a", steady).blames(t, "AD-15", "a was ready and answered 404 in the place of the document")
+	lone().denies(500, 0).ready("a", 200, 6).polled("a", steady).blames(t, "AD-15", "a was ready and answered 500 in the place of the document")
+	lone().denies(504, 0).ready("a", 200, 6).polled("a", steady).blames(t, "AD-15")
+	faulty := lone()
+	for _, phase := range []history.Phase{history.PhaseInject, history.PhaseWitness} {
+		faulty.add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "slow", Type: "IOChaos", Action: "latency", Phase: phase, Proof: "slow"}})
+	}
+	faulty.denies(500, 0).ready("a", 200, 6).polled("a", steady).blames(t, "AD-15")
 	const prompt = "given right after the server was ready"
 	saw(t, lone().polled("a", steady).blames(t, "AD-15"), prompt, 1)
 	saw(t, lone().denies(503, 0).pass(time.Second).polled("a", steady).blames(t, "AD-15"), prompt, 0)
