@@ -14,9 +14,7 @@ import (
 var ad22 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-22", Takes: []string{history.LackBackends}, Sources: readiness, Needs: []law.Need{{Name: "kinds", Tag: "kind"}}},
 	Parts: []law.Law[*Facts]{
-		law.Each[*Facts, *fact.Process]{Row: law.Row{ID: "AD-22"}, Over: (*Facts).crashed, End: func(p *fact.Process, _ law.Bounds) law.Entry {
-			return law.Of(p.Member, *p.Exited).By(p.Member).Broken("the API server of %s ended by itself (%s) while an aggregated server was misbehaving", p.Member, p.Exit).Alone()
-		}},
+		law.Each[*Facts, crash]{Row: law.Row{ID: "AD-22"}, Over: (*Facts).crashes, End: crash.ended},
 		givesLaw("AD-22", func(f *Facts, at int64) bool {
 			return slices.ContainsFunc(f.active(at, at), func(o *outage) bool { return o.bitten > 0 })
 		}),
@@ -24,12 +22,27 @@ var ad22 = law.Together[*Facts]{
 	},
 }
 
-// crashed are the API servers that ended by themselves beside a misbehaving server.
-func (f *Facts) crashed() []*fact.Process {
-	return fact.Where(f.AllProcesses(), func(p *fact.Process) bool {
+// crash is the end of an API server that ended by itself when a server may have misbehaved.
+type crash struct {
+	*fact.Process
+	f *Facts
+}
+
+func (f *Facts) crashes() []crash {
+	all := fact.Where(f.AllProcesses(), func(p *fact.Process) bool {
 		return p.Component == history.ComponentAPIServer && p.EndedItself() &&
-			f.Powerless(p.Member).During(*p.Exited) == fact.No && len(f.active(p.Exited.Latest, p.Exited.Latest)) > 0
+			f.Powerless(p.Member).During(*p.Exited) == fact.No && len(f.active(p.Exited.Earliest, p.Exited.Latest)) > 0
 	})
+	return fact.Each(all, func(p *fact.Process) crash { return crash{p, f} })
+}
+
+// ended is unclear where the server may have answered again before the API server ended.
+func (c crash) ended(law.Bounds) law.Entry {
+	e := law.Of(c.Member, *c.Exited).By(c.Member)
+	if len(c.f.active(c.Exited.Latest, c.Exited.Latest)) == 0 {
+		return e.Unclear("the API server of %s ended by itself (%s) as an aggregated server ceased to misbehave", c.Member, c.Exit)
+	}
+	return e.Broken("the API server of %s ended by itself (%s) while an aggregated server was misbehaving", c.Member, c.Exit).Alone()
 }
 
 // judgeTrials judges each outage at each member. A kind of misbehavior counts when every

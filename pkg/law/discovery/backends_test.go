@@ -229,6 +229,13 @@ func TestAD22_TakesAnArrivalForNoHarm(t *testing.T) {
 // A misbehaving server that crashes an API server touches more than its own groups.
 func TestAD22_BlamesACrash(t *testing.T) {
 	struck().exits("a", 1).blames(t, "AD-22", "the API server of a ended by itself")
+	healed := struck().pass(time.Second).does(1, history.BackendHang, history.PhaseHeal).exits("a", 1)
+	healed.events[len(healed.events)-1].From = 0 // some time before it was told
+	for told, want := range map[*historyBuilder]int64{healed: 1, struck().pass(time.Second).does(1, history.BackendHang, history.PhaseHeal).pass(time.Minute).exits("a", 1): 0} {
+		if r := told.blames(t, "AD-22"); r.Obligations.Unclear != want {
+			t.Errorf("%+v %q", r.Obligations, r.Reasons)
+		}
+	}
 	struck().stops("a", 1).blames(t, "AD-22")
 	lone().exits("a", 1).blames(t, "AD-22")
 }
