@@ -45,6 +45,36 @@ func TestAD17_WhatIsMarkedStaysMarked(t *testing.T) {
 	}
 }
 
+// A process that has just started has to ask an aggregated server that is back by itself.
+func TestAD18_EachProcessAsksByItself(t *testing.T) {
+	bound := requirement.MustBound("AD-18", "recoversWithin")
+	for name, c := range map[string]struct {
+		first, second time.Duration // for how long each process calls it stale
+		shows         bool          // the first one calls it current then
+		want          string
+	}{
+		"the second one in time":                       {bound - 5*time.Second, 20 * time.Second, false, "inside"},
+		"the first one too late":                       {bound + time.Second, time.Second, false, "outside"},
+		"the second one too late":                      {bound - 5*time.Second, bound + time.Second, false, "outside"},
+		"the second one too late, after the first one": {time.Second, bound + time.Second, true, "outside"},
+		"the second one in time, after the first one":  {time.Second, bound - time.Second, true, "inside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flows := tides + "/v1:flows"
+			told := lone().hands(201).polled("a", flows).pass(time.Minute).does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
+			stale := func() { told.listsAll("a", flows+"!") }
+			told.every(10*time.Second, stale).does(1, history.BackendHang, history.PhaseHeal).every(c.first, stale)
+			if c.shows {
+				told.polled("a", flows)
+			}
+			told.stops("a", 1).starts("a", 2).ready("a", 200, 7).every(c.second, stale).polled("a", flows)
+			if got := within(t, told, "AD-18"); got != c.want {
+				t.Errorf("it is %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // A server that goes over from one misbehavior to another is lost all the time.
 func TestAD17_TheClockRunsOnThroughOutagesThatFollowEachOther(t *testing.T) {
 	bound := requirement.MustBound("AD-17", "marksWithin")
