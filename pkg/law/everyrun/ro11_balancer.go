@@ -34,7 +34,7 @@ var ro11 = law.Always[*Facts, replacement]{
 	},
 }
 
-// replacement is a step in which one member is replaced, while no fault is active.
+// replacement is a step in which one member is replaced, while no member has a fault.
 type replacement struct {
 	facts *Facts
 	*fact.Step
@@ -56,7 +56,7 @@ func (f *Facts) replacements() []replacement {
 func (r replacement) Entry() law.Entry { return law.Of(r.Action+" of "+r.Member, r.Began) }
 
 // lasts is while the member is replaced and, where clients have no answer when that is over,
-// until they have one or the harness does something else, with no fault active.
+// until they have one or the harness does something else, with no fault at any member.
 func (r replacement) lasts() fact.Signal {
 	until := r.Ended
 	if until != nil {
@@ -68,7 +68,7 @@ func (r replacement) lasts() fact.Signal {
 		}
 		until = &end
 	}
-	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.AnyFault()))
+	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.disturbed()))
 }
 
 // answered is a tag where a client was answered in a stretch of time.
