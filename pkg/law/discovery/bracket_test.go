@@ -196,7 +196,7 @@ func TestDeadCosts_IsAddedToTheLongestStart(t *testing.T) {
 // What a start takes while the machine is starved is not what a start takes.
 func TestDeadCosts_IsNotAddedToAStarvedStart(t *testing.T) {
 	bound := requirement.MustBound("AD-16", "deadCosts")
-	for starved, want := range map[time.Duration]string{0: "inside", time.Minute - time.Second: "outside"} {
+	for starved, want := range map[time.Duration]string{0: "inside", time.Minute - time.Second: "doubtful"} {
 		told := lone().hands(201).pass(time.Minute).stops("a", 1).pass(time.Second)
 		from := told.now
 		told.starts("a", 2).pass(time.Minute).ready("a", 200, 6)
