@@ -99,6 +99,9 @@ func (h *History) Stopped(member, component string) Signal {
 	return Or(ended.Signal(), Or(paused...))
 }
 
+// Blameless is whether the harness is why a process of an API server ended.
+func (h *History) Blameless(p *Process) Truth { return max(h.HarnessEnded(p), h.EndedWithoutEtcd(p)) }
+
 // EndedWithoutEtcd is whether a process of an API server was never ready, and the harness kept its
 // etcd from running, or from having a majority, when it started and when it ended. It cannot go on
 // then. One whose etcd is there when it ends crashes.

@@ -10,7 +10,7 @@ import (
 // have a part in are AD-19's.
 var ad13 = showLaw(law.Row{ID: "AD-13", Takes: law.AnyRun, Sources: readiness, Needs: each("created", "changed", "deleted")},
 	func(d *definition) bool { return !d.remote && !d.of.shared(d.group) },
-	func(k *answer, c *change) string { return c.lacks(k.listing, k.at) },
+	func(k *answer, c *change) string { return c.lacks(k, k.at) },
 	func(m *member, c *change, done fact.Moment) []string {
 		switch {
 		case !c.seenBy(m, done.Latest):
@@ -32,7 +32,7 @@ func (c *change) seenBy(m *member, at int64) bool {
 		if k.told() == nil || k.at > at {
 			continue
 		}
-		shows := c.lacks(k.listing, k.at) == ""
+		shows := c.lacks(k, k.at) == ""
 		if shows && otherwise && k.at >= c.from {
 			return true
 		}

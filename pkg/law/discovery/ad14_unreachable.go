@@ -52,7 +52,7 @@ func (s spell) harms(k *answer) string {
 	}
 	for _, of := range k.listing.names {
 		v := k.listing.versions[of]
-		if v.Freshness != history.FreshnessCurrent && !s.facts.remote(of, k.at) && !s.isForeign(of, k.from) && !s.facts.changing(of.group, k.from, k.at) {
+		if v.Freshness != history.FreshnessCurrent && !s.remote(of, k.at) && !s.isForeign(of, k.from) && !s.facts.changing(of.group, k.from, k.at) {
 			return "calls " + of.String() + " " + strconv.Quote(v.Freshness) + ", which it hosts itself"
 		}
 	}

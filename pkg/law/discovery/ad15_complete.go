@@ -20,7 +20,7 @@ var ad15 = law.Together[*Facts]{
 		law.Written[*Facts]{Row: law.Row{ID: "AD-15"}, Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
 			for _, m := range f.firstMoments() {
 				l.Add(m.refused())
-				if m.document != nil && (m.denied == nil || m.denied.Code == 0) {
+				if m.document != nil {
 					m.hasCustom(l)
 					l.Add(m.hasAll())
 				}
@@ -35,7 +35,7 @@ type firstMoment struct {
 	process *fact.Process
 	ready   fact.Moment
 	// document is the first one that it gave, and denied the first answer before that is
-	// none; nil where there is none.
+	// none; nil where there is none. A member that was busy for a moment owes as much after it.
 	document, denied *answer
 }
 
@@ -80,10 +80,14 @@ func (f *Facts) firstMoments() (out []firstMoment) {
 	return out
 }
 
-// refused looks for a refusal in the place of the first document.
+// refused looks for a refusal in the place of the first document, or a failure that no fault
+// explains. Of one that took too long givesWithin tells.
 func (m firstMoment) refused() law.Entry {
 	k := m.denied
-	if k == nil || k.busy() || k.Code < http.StatusBadRequest || k.Code >= http.StatusInternalServerError {
+	switch {
+	case k == nil, k.busy(), k.Code < http.StatusBadRequest, k.Code == http.StatusGatewayTimeout:
+		return law.Entry{}
+	case k.Code >= http.StatusInternalServerError && m.member.alone().During(k.moment()) != fact.Yes:
 		return law.Entry{}
 	}
 	return k.entry(m.member.name).Broken("%s was ready and answered %d in the place of the document", m.member.name, k.Code).Shown(m.process.Started.Seq, k.seq)
@@ -99,7 +103,7 @@ func (m firstMoment) hasCustom(l *law.Ledger) {
 		if d.remote || c == nil || !m.member.facts.shown(c.at, m.process.Started.Earliest) || m.member.facts.changing(d.group, k.from, k.at) {
 			continue
 		}
-		switch wrong := c.lacks(k.listing, k.at); {
+		switch wrong := c.lacks(k, k.at); {
 		case wrong != "":
 			l.Add(k.entry(d.String()).Broken("%s was ready and %s, which was defined before it started", m.member.name, wrong).Shown(c.seq, m.process.Started.Seq, k.seq))
 		case len(c.versions) > 0:

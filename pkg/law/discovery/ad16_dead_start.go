@@ -41,7 +41,8 @@ var ad16 = law.Together[*Facts]{
 			Lacking: func(s start) string {
 				return fmt.Sprintf("%s was not ready while the server of %s was dead, and without that a start takes no more than %s,", s.process.Member, s.dead.group, s.longest)
 			},
-			Tag: func(start, fact.Moment, fact.Moment) []string { return []string{"burdened"} },
+			Breaks: start.besideStarved,
+			Tag:    func(start, fact.Moment, fact.Moment) []string { return []string{"burdened"} },
 		},
 	},
 }
@@ -56,17 +57,27 @@ type start struct {
 	dead     *outage
 	relieved int64
 	free     bool
-	// longest is how long starts take at most that are free, and clock is that of this one.
-	longest time.Duration
-	clock   fact.Signal
+	// longest is how long starts take at most that are free, and atWork without the time for
+	// which the machine was starved; clock is that of this one.
+	longest, atWork time.Duration
+	clock           fact.Signal
 }
 
 // Entry is the obligation.
 func (s start) Entry() law.Entry { return law.Of("a start", s.process.Started).By(s.process.Member) }
 
+// besideStarved is the obligation of a start that is in time only if the machine is not why one that
+// it is compared with took so long.
+func (s start) besideStarved(e law.Entry) law.Entry {
+	if bound := s.atWork + requirement.MustBound("AD-16", "deadCosts"); e.Ending == law.Met && e.Least > bound {
+		return e.Unclear("%s was ready %s after it was started beside a dead server, and the start that takes longest without one was starved", s.process.Member, e.Least.Round(time.Millisecond))
+	}
+	return e
+}
+
 func (f *Facts) restarts() []start {
 	var out []start
-	longest := time.Duration(0)
+	longest, atWork := time.Duration(0), time.Duration(0)
 	for _, p := range f.AllProcesses() {
 		if p.Component != history.ComponentAPIServer || p.Before == nil {
 			continue
@@ -80,12 +91,13 @@ func (f *Facts) restarts() []start {
 		s.free = len(f.active(p.Started.Earliest, until.Latest)) == 0 && f.trouble(p.Started.Earliest, until.Latest) == nil
 		s.meets(f, until)
 		if s.free && len(s.ready) > 0 {
-			longest = max(longest, time.Duration(s.clock.Lasts(p.Started.Earliest, until.Latest, fact.Unknown)))
+			took := time.Duration(s.clock.Lasts(p.Started.Earliest, until.Latest, fact.Unknown))
+			longest, atWork = max(longest, took), max(atWork, took-f.Starved(s.clock, p.Started.Earliest, until.Latest))
 		}
 		out = append(out, s)
 	}
 	for i := range out {
-		out[i].longest = longest
+		out[i].longest, out[i].atWork = longest, atWork
 	}
 	return out
 }

@@ -10,15 +10,16 @@ import (
 
 // ad17: after an outage of an aggregated server its last known resources stay listed,
 // marked stale (KEP-3352: "stale data may be returned because the latest data was not able
-// to be fetched").
+// to be fetched"). A server that goes over to another misbehavior without an answer is lost all
+// the time.
 var ad17 = dutyLaw(law.Row{ID: "AD-17", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("kept")}, "marksWithin", (*member).able, func(f *Facts) (out []duty) {
 	for _, s := range f.spells(func(o *outage, c *change) bool { return o.takesNothing() && c == c.of.latest(o.since) }) {
-		known := s.lastCurrent()
-		if known == nil {
+		known, met := s.lastCurrent(), f.metFirst(s.outage)
+		if next := f.next(s.outage); known == nil || next != nil && next.dead < next.since && next.since < s.change.over() {
 			continue
 		}
-		d := s.duty(fact.Exactly(max(s.bitten, s.since), s.outage.seq), min(s.until, s.change.over()), "the server answered again, or the APIService was changed, before it had to show")
-		if s.bitten == 0 {
+		d := s.duty(fact.Exactly(max(met, s.dead), s.outage.seq), min(s.until, s.change.over()), "the server answered again, or the APIService was changed, before it had to show")
+		if met == 0 {
 			d.until, d.why = fact.Exactly(s.since, 0), "no request met the outage"
 		}
 		if e := known.by().Exited; e != nil && e.Latest < d.until.Latest {

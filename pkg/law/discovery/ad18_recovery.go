@@ -19,21 +19,43 @@ var ad18 = dutyLaw(law.Row{ID: "AD-18", Takes: []string{history.LackBackends}, S
 		} else if next != nil {
 			over = min(over, next.since)
 		}
-		d := s.duty(fact.Exactly(s.until, f.Evidence(s.until)), over, "the server misbehaved again, or the APIService was changed")
-		d.since = "the server of " + s.String() + " answered again"
-		d.wrong = func(k *answer) string {
-			if k.from < s.until || !k.listing.current(s.groupVersion) {
-				return "does not call it current"
-			}
-			return ""
-		}
-		d.tags = func(fact.Moment) []string {
-			if slices.ContainsFunc(s.between(s.since, s.until), func(k *answer) bool { return k.told().stale(s.groupVersion) }) {
-				return []string{"back"}
-			}
-			return nil
-		}
-		out = append(out, d)
+		out = append(out, s.recoveries(over)...)
 	}
 	return out
 })
+
+// recoveries are what the processes of the member owe since the server answered again: each asks it
+// by itself. The first one that has shown it stands for those that follow, which have to show it
+// as well.
+func (s spell) recoveries(over int64) (out []duty) {
+	for _, p := range s.facts.Processes(s.member.name, history.ComponentAPIServer) {
+		if p.Exited != nil && p.Exited.Latest <= s.until || p.Started.Earliest >= over {
+			continue
+		}
+		d := s.duty(fact.Exactly(s.until, s.facts.Evidence(s.until)), over, "the server misbehaved again, or the APIService was changed")
+		if p.Started.Latest > s.until {
+			d.began = p.Started
+		}
+		d.since, d.wrong, d.tags = "the server of "+s.String()+" answered again", s.notBack, s.back
+		ended := p.Exited != nil && p.Exited.Latest < over
+		if ended && !slices.ContainsFunc(d.between(d.began.Latest, p.Exited.Earliest), d.shows) {
+			d.until, d.why = *p.Exited, "the process ended, and the next one has to ask anew"
+			out = append(out, d)
+			continue
+		}
+		return append(out, d)
+	}
+	return out
+}
+
+func (s spell) notBack(k *answer) string {
+	if k.from < s.until || !k.listing.current(s.groupVersion) {
+		return "does not call it current"
+	}
+	return ""
+}
+
+// back are the tags of a recovery of what the member had listed as stale.
+func (s spell) back(fact.Moment) []string {
+	return tagsOf(slices.ContainsFunc(s.between(s.since, s.until), func(k *answer) bool { return k.told().stale(s.groupVersion) }), "back")
+}

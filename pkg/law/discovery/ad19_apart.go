@@ -14,7 +14,8 @@ var ad19 = showLaw(law.Row{ID: "AD-19", Takes: []string{history.LackBackends}, S
 	func(d *definition) bool { return d.of.shared(d.group) }, apart, survived)
 
 // apart says which group-version a document lacks that a change wants, or still has that
-// neither it nor any other definition of the group can want; empty if neither.
+// neither it nor any other definition of the group can want; empty if neither. A custom resource
+// survives in more than the name of its group-version.
 func apart(k *answer, c *change) string {
 	for _, version := range c.ever {
 		of := groupVersion{c.of.group, version}
@@ -22,9 +23,12 @@ func apart(k *answer, c *change) string {
 		if wanted && !listed && c.of.of.mixed(c.of.group) {
 			return "does not list " + of.String()
 		}
-		if listed && !wanted && !c.of.of.wanted(of, k.from, k.at, func(d *definition) bool { return d != c.of }) {
+		if listed && !wanted && !k.member.wanted(of, k.from, k.at, func(d *definition) bool { return d != c.of }) {
 			return "still lists " + of.String()
 		}
+	}
+	if !c.of.remote {
+		return c.lacks(k, k.at)
 	}
 	return ""
 }
@@ -43,8 +47,7 @@ func survived(m *member, c *change, done fact.Moment) []string {
 	for _, k := range m.between(done.Earliest, c.over()) {
 		for _, other := range c.of.of.definitionsOf(c.of.group) {
 			now := other.certain(k.from)
-			if other.remote != c.of.remote && now != nil && len(now.versions) > 0 && k.from > now.at+int64(showsWithin()) && k.told() != nil && apart(k, c) == "" &&
-				!slices.ContainsFunc(now.versions, func(v string) bool { return k.listing.version(groupVersion{other.group, v}) == nil }) {
+			if other.remote != c.of.remote && now != nil && len(now.versions) > 0 && k.from > now.at+int64(showsWithin()) && k.told() != nil && apart(k, c) == "" && apart(k, now) == "" {
 				return []string{map[bool]string{true: "remote", false: "custom"}[c.of.remote]}
 			}
 		}

@@ -2,7 +2,6 @@ package discovery
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -15,78 +14,42 @@ import (
 var ad22 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-22", Takes: []string{history.LackBackends}, Sources: readiness, Needs: []law.Need{{Name: "kinds", Tag: "kind"}}},
 	Parts: []law.Law[*Facts]{
-		law.Written[*Facts]{Row: law.Row{ID: "AD-22"}, Judge: judgeCrashes},
-		law.Deadline[*Facts, *member]{
-			Row: law.Row{ID: "AD-22"}, Bound: "givesWithin", Over: (*Facts).all,
-			Describe: func(m *member) law.Entry { return law.Entry{About: "the document", Member: m.name} },
-			Begin:    (*member).denials,
-			// The clock stands while the member has a fault of its own.
-			Running: (*member).alone,
-			Looks:   (*member).gives,
-			Void: func(m *member) (voids []law.Void) {
-				for _, p := range m.facts.Processes(m.name, history.ComponentAPIServer) {
-					voids = append(voids, law.Ended(p)...)
-				}
-				return voids
-			},
-			Lacking: func(m *member) string {
-				return m.name + " is ready, and has given no discovery document"
-			},
-		},
+		law.Each[*Facts, crash]{Row: law.Row{ID: "AD-22"}, Over: (*Facts).crashes, End: crash.ended},
+		givesLaw("AD-22", func(f *Facts, at int64) bool {
+			return slices.ContainsFunc(f.active(at, at), func(o *outage) bool { return o.bitten > 0 })
+		}),
 		law.Written[*Facts]{Row: law.Row{ID: "AD-22"}, Judge: judgeTrials},
 	},
 }
 
-// judgeCrashes judges the API servers that ended by themselves beside a misbehaving server. Where
-// only the next start tells of an end, the misbehavior has to last for all of the time in which that
-// may have been.
-func judgeCrashes(f *Facts, l *law.Ledger, _ law.Bounds) {
+// crash is the end of an API server that ended by itself when a server may have misbehaved.
+type crash struct {
+	*fact.Process
+	f   *Facts
+	end fact.Moment
+}
+
+func (f *Facts) crashes() (out []crash) {
 	for _, p := range f.AllProcesses() {
-		harness := max(f.HarnessEnded(p), f.EndedWithoutEtcd(p))
-		if p.Component != history.ComponentAPIServer || p.Exited == nil || harness == fact.Yes || f.Powerless(p.Member).During(*p.Exited) != fact.No {
+		if p.Component != history.ComponentAPIServer || p.Exited == nil || f.Blameless(p) == fact.Yes || f.Powerless(p.Member).During(*p.Exited) != fact.No {
 			continue
 		}
-		end := f.WhenEnded(p)
-		from := end.Latest
-		if p.Untold {
-			from = end.Earliest
-		}
-		beside := f.active(from, end.Latest)
-		throughout := slices.ContainsFunc(beside, func(o *outage) bool { return o.since <= from && end.Latest < o.until })
-		switch e := law.Of(p.Member, end).By(p.Member); {
-		case len(beside) == 0:
-		case harness == fact.Unknown, !throughout:
-			l.Add(e.Unclear("whether the API server of %s ended by itself while an aggregated server was misbehaving is not certain", p.Member))
-		default:
-			l.Add(e.Broken("the API server of %s ended by itself (%s) while an aggregated server was misbehaving", p.Member, p.HowEnded()).Alone())
-		}
-	}
-}
-
-func (m *member) alone() fact.Signal { return fact.And(m.serving(), fact.Not(m.facts.FaultAt(m.name))) }
-
-// denials are the looks beside a misbehaving server that have no document. Those of thorough
-// looks are no begin: much else is asked for before the document is asked for again.
-func (m *member) denials() (out []fact.Moment) {
-	for _, k := range m.looks {
-		bites := slices.ContainsFunc(m.facts.active(k.at, k.at), func(o *outage) bool { return o.bitten > 0 })
-		if bites && k.busy() && k.Sweep == 0 && m.process(k.from, k.at) != nil {
-			out = append(out, fact.Exactly(k.from, k.seq))
+		if end := f.WhenEnded(p); len(f.active(end.Earliest, end.Latest)) > 0 {
+			out = append(out, crash{p, f, end})
 		}
 	}
 	return out
 }
 
-// gives are the answers to requests for the document, in any form, which say whether the
-// member gives it.
-func (m *member) gives() (out []law.Look) {
-	for _, a := range m.atGroups {
-		shows := a.Code == http.StatusNotModified || a.Code == http.StatusOK && a.formed && a.form.aggregated() || a.Accept == askedJSON && !a.busy()
-		if shows || a.busy() {
-			out = append(out, law.Look{Asked: a.from, Answered: a.at, Until: a.from, Seq: a.seq, Shows: shows, Lasting: a.lasting()})
-		}
+// ended is unclear where the harness may have ended it, and where the server may not have misbehaved
+// for all of the time in which it may have ended.
+func (c crash) ended(law.Bounds) law.Entry {
+	e := law.Of(c.Member, c.end).By(c.Member)
+	throughout := slices.ContainsFunc(c.f.active(c.end.Earliest, c.end.Latest), func(o *outage) bool { return o.since <= c.end.Earliest && c.end.Latest < o.until })
+	if !throughout || c.f.Blameless(c.Process) == fact.Unknown {
+		return e.Unclear("whether the API server of %s ended by itself while an aggregated server was misbehaving is not certain", c.Member)
 	}
-	return out
+	return e.Broken("the API server of %s ended by itself (%s) while an aggregated server was misbehaving", c.Member, c.HowEnded()).Alone()
 }
 
 // judgeTrials judges each outage at each member. A kind of misbehavior counts when every

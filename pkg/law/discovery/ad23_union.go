@@ -147,7 +147,8 @@ func (r *lackedResource) united(document *answer) law.Entry {
 	return e.Met("united")
 }
 
-// reached looks at the last request for its objects, if there was any.
+// reached looks at the last request for its objects, if there was any. It may fail for a fault
+// at the member or at all that host it.
 func (r *lackedResource) reached() law.Entry {
 	for _, a := range slices.Backward(r.answers) {
 		if of, resource, ok := located(a.Path); !ok || of != r.groupVersion || resource != r.resource {
@@ -158,6 +159,10 @@ func (r *lackedResource) reached() law.Entry {
 			return law.Entry{}
 		case http.StatusOK:
 			return r.entry().Met("reached")
+		}
+		faulty := func(m *member) bool { return m.facts.FaultAt(m.name).During(a.moment()) != fact.No }
+		if a.Code >= http.StatusInternalServerError && (faulty(r.member) || !slices.ContainsFunc(r.hosts, func(m *member) bool { return !faulty(m) })) {
+			return r.entry().Excused("a fault was at the member or at its peers")
 		}
 		return r.entry().Broken("%s was asked for %s, which %s hosts, and answered %d %s", r.member.name, r, r.hosts[0].name, a.Code, a.Status).Shown(r.hosts[0].viewAt(r.to).local.seq, a.seq)
 	}

@@ -46,7 +46,7 @@ type departure struct {
 	// theirs is the look that showed what the one that left had hosted.
 	theirs *sweep
 	since  fact.Moment
-	// over is when another process starts, which may host it too.
+	// over is when another process starts that may host it too.
 	over fact.Moment
 	one  exclusive
 }
@@ -55,7 +55,7 @@ type departure struct {
 func (d departure) duty() duty {
 	return duty{
 		member: d.member, about: d.host.name + " " + d.one.String(), since: d.host.name + " had left, which was the last to host it", began: d.since,
-		shown: []int64{d.theirs.local.seq}, until: d.over, why: "another member was started, which may host it too", tags: d.went,
+		shown: []int64{d.theirs.local.seq}, until: d.over, why: "a process was started that may host it too", tags: d.went,
 		wrong: func(k *answer) string {
 			if k.lists(d.one) && !d.member.isForeign(d.one.groupVersion, k.from) {
 				return "lists " + d.one.String()
@@ -75,7 +75,7 @@ func (f *Facts) departures() []departure {
 				for _, one := range only {
 					for _, m := range f.all() {
 						if m != host && f.Alive(m.name, history.ComponentAPIServer).At(since.Latest) == fact.Yes {
-							out = append(out, departure{host, m, theirs, since, m.nextStart(since), one})
+							out = append(out, departure{host, m, theirs, since, m.nextStart(since, one), one})
 						}
 					}
 				}
@@ -85,15 +85,27 @@ func (f *Facts) departures() []departure {
 	})
 }
 
-// nextStart is when another member's process starts after a moment.
-func (m *member) nextStart(since fact.Moment) fact.Moment {
+// nextStart is when a process starts after a moment that may host something, its own among them.
+func (m *member) nextStart(since fact.Moment, one exclusive) fact.Moment {
 	over := fact.Exactly(fact.Forever, 0)
 	for _, p := range m.facts.AllProcesses() {
-		if p.Component == history.ComponentAPIServer && p.Member != m.name && p.Started.Latest > since.Latest && p.Started.Latest < over.Latest {
+		if p.Component == history.ComponentAPIServer && p.Started.Latest > since.Latest && p.Started.Latest < over.Latest && m.facts.mayHost(p, one) {
 			over = p.Started
 		}
 	}
 	return over
+}
+
+// mayHost is whether a process hosts it, as far as thorough looks tell at the process or at
+// another one of its program.
+func (f *Facts) mayHost(p *fact.Process, one exclusive) bool {
+	view := f.views()[p]
+	for _, other := range f.AllProcesses() {
+		if view == nil && p.Release != "" && program(other) == program(p) {
+			view = f.views()[other]
+		}
+	}
+	return view == nil || view.local.listing.hosts(one.groupVersion, one.resource) || view.hosts(one.groupVersion, one.resource) != fact.No
 }
 
 // lists is whether the document has it.

@@ -34,6 +34,7 @@ var ad25 = law.Written[*Facts]{
 					l.Add(s.likeOther(latest[m]))
 				}
 				latest[s.member] = s
+				l.Add(s.keeps())
 			}
 		}
 		for _, m := range f.all() {
@@ -59,7 +60,10 @@ const unfetched = "an aggregated server misbehaves, or may not have been asked s
 // converges ends the obligation of a quiet look: as all that differs, or as what cannot be
 // compared, first of all what may be old.
 func (s *sweep) converges() []law.Entry {
-	all := append(fact.Each(s.rows(groupsPath), (*row).converges), s.hasDefined()...)
+	all := append(fact.Each(append(s.rows(groupsPath), s.rows(corePath)...), (*row).converges), s.hasDefined()...)
+	if document := s.steady(groupsPath); document.listing.twice != "" {
+		all = append(all, s.differs(document.seq, "lists the group %s twice", document.listing.twice))
+	}
 	if broken := fact.Where(all, func(e law.Entry) bool { return e.Ending == law.Broken }); len(broken) > 0 {
 		return broken
 	}
@@ -88,7 +92,7 @@ func (r *row) converges() law.Entry {
 	own := r.listed
 	switch {
 	case r.listed == nil && r.plain != nil && r.endpoint != nil && r.endpoint.Code == http.StatusOK:
-		return r.differs(r.sweep.plain[groupsPath].seq, "lists %s only in the list of groups that is not aggregated", r.groupVersion)
+		return r.differs(r.sweep.plain[r.path()].seq, "lists %s only in the %s that is not aggregated", r.groupVersion, plainNames[r.path()])
 	case r.listed == nil:
 		return law.Entry{}
 	case r.remote && r.member.facts.behind(r.group, r.from, r.to):
@@ -109,8 +113,10 @@ func (r *row) converges() law.Entry {
 // isServed compares what the server hosts itself with the documents that are not aggregated.
 func (r *row) isServed(own *history.ListedVersion) law.Entry {
 	switch a := r.endpoint; {
+	case r.sweep.plain[r.path()] == nil:
+		return r.entry().Excused("the document that is not aggregated was not given")
 	case r.plain == nil:
-		return r.differs(r.sweep.plain[groupsPath].seq, "lists %s, but not in the list of groups that is not aggregated", r.groupVersion)
+		return r.differs(r.sweep.plain[r.path()].seq, "lists %s, but not in the %s that is not aggregated", r.groupVersion, plainNames[r.path()])
 	case a == nil || a.busy():
 		if !r.remote {
 			return r.entry().Excused("an endpoint gave no answer to compare with")
@@ -141,13 +147,14 @@ func (r *row) notCurrent() law.Entry {
 
 // hasDefined looks for what the harness has defined.
 func (s *sweep) hasDefined() (out []law.Entry) {
-	f, document := s.member.facts, s.steady(groupsPath).listing
+	f, steady := s.member.facts, s.steady(groupsPath)
+	document := steady.listing
 	for _, d := range f.definitions {
 		now := d.certain(s.to)
 		if now == nil {
 			continue
 		}
-		if wrong := now.lacks(document, s.to); !d.remote && wrong != "" {
+		if wrong := now.lacks(steady, s.to); !d.remote && wrong != "" {
 			out = append(out, s.differs(now.seq, "%s", wrong))
 		}
 		for _, version := range now.versions {
@@ -157,7 +164,7 @@ func (s *sweep) hasDefined() (out []law.Entry) {
 		}
 		for _, version := range now.ever {
 			of := groupVersion{d.group, version}
-			if d.remote && document.version(of) != nil && !f.wanted(of, s.from, s.to, anyDefinition) {
+			if d.remote && document.version(of) != nil && !s.member.wanted(of, s.from, s.to, anyDefinition) {
 				out = append(out, s.differs(now.seq, "still lists %s, which was handed on to an aggregated server and is not any more", of))
 			}
 		}
@@ -165,11 +172,11 @@ func (s *sweep) hasDefined() (out []law.Entry) {
 	return out
 }
 
-// likeOther compares what members of one release have after the same last change, but for
+// likeOther compares what members of one program have after the same last change, but for
 // what is foreign, and what either has from peers, which each learns of at another time.
 func (s *sweep) likeOther(other *sweep) law.Entry {
 	f := s.member.facts
-	if other == nil || other.member == s.member || f.changedBy(other.to) != f.changedBy(s.to) || other.by.Release != s.by.Release {
+	if other == nil || other.member == s.member || f.changedBy(other.to) != f.changedBy(s.to) || program(other.by) != program(s.by) {
 		return law.Entry{}
 	}
 	mine, theirs := s.steady(groupsPath), other.steady(groupsPath)

@@ -9,33 +9,39 @@ import (
 // that comes and goes) takes nothing else out of discovery. While the server of a foreign
 // APIService is in trouble, each ready member goes on to list the built-in group-versions
 // of its release and all that the harness has defined, as current.
-var ad26 = law.Written[*Facts]{
+// A member that gives no document for long takes all of it out.
+var ad26 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-26", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("looks", "aggregated")},
-	Judge: func(f *Facts, l *law.Ledger, _ law.Bounds) {
-		quiet := map[*answer]*sweep{}
-		for _, s := range f.quiet() {
-			quiet[s.steady(groupsPath)] = s
-		}
-		for _, c := range f.comparisons() {
-			if c.trouble == nil || c.told() == nil && len(c.harms) == 0 {
-				continue
-			}
-			harms := 0
-			for _, h := range append(c.harms, c.plainHarms(quiet[c.answer])...) {
-				if h.before > 0 {
-					harms++
-					l.Add(c.breach(h, c.trouble.String()+" is in trouble", c.trouble.seq))
-				}
-			}
-			switch e := c.entry(c.trouble.String()); {
-			case harms > 0:
-			case c.aggregated:
-				l.Add(e.Met("looks", "aggregated"))
-			default:
-				l.Add(e.Met("looks"))
-			}
-		}
+	Parts: []law.Law[*Facts]{
+		givesLaw("AD-26", func(f *Facts, at int64) bool { return f.trouble(at, at) != nil }),
+		law.Written[*Facts]{Row: law.Row{ID: "AD-26"}, Judge: judgeForeign},
 	},
+}
+
+func judgeForeign(f *Facts, l *law.Ledger, _ law.Bounds) {
+	quiet := map[*answer]*sweep{}
+	for _, s := range f.quiet() {
+		quiet[s.steady(groupsPath)] = s
+	}
+	for _, c := range f.comparisons() {
+		if c.trouble == nil || c.told() == nil && len(c.harms) == 0 {
+			continue
+		}
+		harms := 0
+		for _, h := range append(c.harms, c.plainHarms(quiet[c.answer])...) {
+			if h.before > 0 {
+				harms++
+				l.Add(c.breach(h, c.trouble.String()+" is in trouble", c.trouble.seq))
+			}
+		}
+		switch e := c.entry(c.trouble.String()); {
+		case harms > 0:
+		case c.aggregated:
+			l.Add(e.Met("looks", "aggregated"))
+		default:
+			l.Add(e.Met("looks"))
+		}
+	}
 }
 
 // plainHarms are what the list of groups that is not aggregated lacks in a quiet look.

@@ -87,6 +87,32 @@ func TestAD26_WhatIsToldLateIsForeignAllTheSame(t *testing.T) {
 	told.pass(time.Minute).ready("a", 200, 7).blames(t, "AD-26")
 }
 
+// A member that has no document for long takes all groups out; one that is busy for a moment, or
+// hindered by a fault, takes none.
+func TestAD26_AMemberGivesTheDocumentBesideAForeignServer(t *testing.T) {
+	words := []string{apps, tides + "/v1:flows"}
+	for name, c := range map[string]struct {
+		looks   int
+		trouble bool
+		want    []string
+	}{
+		"for long":                  {3, true, []string{"a is ready, and has given no discovery document"}},
+		"for a moment":              {1, true, nil},
+		"for long, at another time": {3, false, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := besides().listsOften(words...)
+			if !c.trouble {
+				told.foreign(history.ThirdPartyDeleted, weather, "", time.Second).pass(2 * time.Minute)
+			}
+			for range c.looks {
+				told.denies(0, 10*time.Second).ready("a", 200, 7)
+			}
+			told.listsOften(words...).blames(t, "AD-26", c.want...)
+		})
+	}
+}
+
 func TestAD26_NeedsTroubleToPass(t *testing.T) {
 	if r := besides().listsOften(apps, tides+"/v1:flows").blames(t, "AD-26"); r.Verdict != check.Pass {
 		t.Errorf("%s %q", r.Verdict, r.Reasons)

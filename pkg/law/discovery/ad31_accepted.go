@@ -46,7 +46,7 @@ func (f *Facts) acceptings() (out []accepting) {
 		for _, path := range []string{corePath, groupsPath} {
 			document := s.steady(path)
 			for _, of := range document.told().all() {
-				if f.remote(of, s.to) || s.member.isForeign(of, s.from) {
+				if s.member.remote(of, s.to) || s.member.isForeign(of, s.from) {
 					continue
 				}
 				out = append(out, f.acceptingIn(document, of)...)

@@ -187,10 +187,12 @@ func TestAD22LooksAtWhatIsNew(t *testing.T) {
 		before, during []string
 		want           []string
 	}{
-		"it is gone":            {nil, []string{word("v1", "lamps")}, nil, []string{"a does not list lights.io/v1"}},
-		"it was not there":      {nil, nil, []string{word("v1", "lamps")}, nil},
-		"it has more":           {nil, []string{word("v1", "lamps")}, []string{word("v1", "lamps,torches")}, nil},
-		"it was on its way out": {func(t *historyBuilder) { t.serves("lamps", 200, "v1beta1") }, []string{word("v1", "lamps")}, []string{word("v1beta1", "lamps")}, nil},
+		"it is gone":       {nil, []string{word("v1", "lamps")}, nil, []string{"a does not list lights.io/v1"}},
+		"it was not there": {nil, nil, []string{word("v1", "lamps")}, nil},
+		"it has more":      {func(t *historyBuilder) { t.serves("torches", 201, "v1") }, []string{word("v1", "lamps")}, []string{word("v1", "lamps,torches")}, nil},
+		"another resource, which was never defined": {nil, []string{word("v1", "lamps")}, []string{word("v1", "lamps,torches")}, []string{"a lists torches in lights.io/v1, which was never defined"}},
+		"another version, which was never defined":  {nil, []string{word("v1", "lamps")}, []string{word("v1", "lamps"), word("v9", "lamps")}, []string{"a lists lights.io/v9, which was never defined"}},
+		"it was on its way out":                     {func(t *historyBuilder) { t.serves("lamps", 200, "v1beta1") }, []string{word("v1", "lamps")}, []string{word("v1beta1", "lamps")}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			told := lone().hands(201).pass(time.Minute).serves("lamps", 201, "v1")
@@ -227,6 +229,13 @@ func TestAD22_TakesAnArrivalForNoHarm(t *testing.T) {
 // A misbehaving server that crashes an API server touches more than its own groups.
 func TestAD22_BlamesACrash(t *testing.T) {
 	struck().exits("a", 1).blames(t, "AD-22", "the API server of a ended by itself")
+	healed := struck().pass(time.Second).does(1, history.BackendHang, history.PhaseHeal).exits("a", 1)
+	healed.events[len(healed.events)-1].From = 0 // some time before it was told
+	for told, want := range map[*historyBuilder]int64{healed: 1, struck().pass(time.Second).does(1, history.BackendHang, history.PhaseHeal).pass(time.Minute).exits("a", 1): 0} {
+		if r := told.blames(t, "AD-22"); r.Obligations.Unclear != want {
+			t.Errorf("%+v %q", r.Obligations, r.Reasons)
+		}
+	}
 	struck().stops("a", 1).blames(t, "AD-22")
 	lone().exits("a", 1).blames(t, "AD-22")
 }

@@ -82,6 +82,11 @@ func TestBounds_InsideOutsideAndBetween(t *testing.T) {
 			lacking: func(t *historyBuilder) { t.polled("a", flows) },
 			has:     func(t *historyBuilder) { t.polled("a", flows, tides+"/v1beta1:piers") },
 		}, {
+			id: "AD-26", bound: "givesWithin",
+			before:  besides,
+			lacking: func(t *historyBuilder) { t.denies(503, 0) },
+			has:     func(t *historyBuilder) { t.polled("a", apps, tides+"/v1:flows") },
+		}, {
 			id: "AD-22", bound: "givesWithin",
 			before:  func() *historyBuilder { return struck().polled("a", steady).pass(step) },
 			lacking: func(t *historyBuilder) { t.denies(503, 0) },
@@ -184,6 +189,22 @@ func TestDeadCosts_IsAddedToTheLongestStart(t *testing.T) {
 		told.pass(time.Second+d).ready("a", 200, 7)
 		if got := within(t, told, "AD-16"); got != want {
 			t.Errorf("after %s more it is %s, want %s", d, got, want)
+		}
+	}
+}
+
+// What a start takes while the machine is starved is not what a start takes.
+func TestDeadCosts_IsNotAddedToAStarvedStart(t *testing.T) {
+	bound := requirement.MustBound("AD-16", "deadCosts")
+	for starved, want := range map[time.Duration]string{0: "inside", time.Minute - time.Second: "doubtful"} {
+		told := lone().hands(201).pass(time.Minute).stops("a", 1).pass(time.Second)
+		from := told.now
+		told.starts("a", 2).pass(time.Minute).ready("a", 200, 6)
+		told.add(history.Event{Kind: history.KindStarvation, From: from, Starvation: &history.Starvation{CPU: int64(starved)}}).pass(time.Minute)
+		told.does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness).pass(time.Second).stops("a", 2).pass(time.Second).starts("a", 3)
+		told.pass(time.Minute+bound-time.Second).ready("a", 200, 7)
+		if got := within(t, told, "AD-16"); got != want {
+			t.Errorf("with a start that was starved for %s it is %s", starved, got)
 		}
 	}
 }

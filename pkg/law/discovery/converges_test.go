@@ -214,10 +214,31 @@ func TestAD05LooksAtBothPaths(t *testing.T) {
 // The first moment is that of the first answer, whatever it is.
 func TestAD15LooksAtTheFirstAnswer(t *testing.T) {
 	lone().denies(404, 0).polled("a", steady).blames(t, "AD-15", "a was ready and answered 404 in the place of the document")
+	lone().denies(500, 0).ready("a", 200, 6).polled("a", steady).blames(t, "AD-15", "a was ready and answered 500 in the place of the document")
+	lone().denies(504, 0).ready("a", 200, 6).polled("a", steady).blames(t, "AD-15")
+	faulty := lone()
+	for _, phase := range []history.Phase{history.PhaseInject, history.PhaseWitness} {
+		faulty.add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{ID: "slow", Type: "IOChaos", Action: "latency", Phase: phase, Proof: "slow"}})
+	}
+	faulty.denies(500, 0).ready("a", 200, 6).polled("a", steady).blames(t, "AD-15")
 	const prompt = "given right after the server was ready"
 	saw(t, lone().polled("a", steady).blames(t, "AD-15"), prompt, 1)
 	saw(t, lone().denies(503, 0).pass(time.Second).polled("a", steady).blames(t, "AD-15"), prompt, 0)
 	saw(t, lone().denies(0, 0).pass(time.Second).polled("a", steady).blames(t, "AD-15"), prompt, 1)
+}
+
+// A member that was busy when it was ready owes in the first document what it did at once.
+func TestAD15_ABusyMemberOwesAWholeDocument(t *testing.T) {
+	lamps := lights + "/v1:lamps"
+	for name, c := range map[string]struct {
+		first []string
+		want  []string
+	}{"it is whole": {[]string{steady, lamps}, nil}, "it lacks what was defined": {[]string{steady}, []string{"a was ready and does not have lamps in lights.io/v1, which was defined before it started"}}} {
+		t.Run(name, func(t *testing.T) {
+			told := lone().serves("lamps", 201, "v1").pass(time.Minute).stops("a", 1).starts("a", 2).ready("a", 200, 6)
+			told.denies(503, 10*time.Millisecond).polled("a", c.first...).pass(time.Second).polled("a", steady, lamps).blames(t, "AD-15", c.want...)
+		})
+	}
 }
 
 // edited judges the story that passes a requirement, after an edit.

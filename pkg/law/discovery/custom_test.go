@@ -74,10 +74,32 @@ func TestGhostsOfEveryTimeAreLookedFor(t *testing.T) {
 	for name, resource := range map[string]string{"what is back": "lamps", "another one": "torches"} {
 		t.Run(name+" is no ghost", func(t *testing.T) {
 			told := lone().serves("lamps", 201, "v1").serves("lamps", 200)
-			if resource == "lamps" {
-				told.serves("lamps", 201, "v1")
+			told.serves(resource, 201, "v1").pass(11*time.Second).polled("a", lights+"/v1:"+resource).blames(t, "AD-13")
+		})
+	}
+	for name, c := range map[string]struct {
+		then  func(*historyBuilder)
+		alone bool // no other resource was defined
+		want  []string
+	}{
+		"a group-version without anything is a ghost": {func(*historyBuilder) {}, true, []string{"a still lists lights.io/v1, in which nothing is defined"}},
+		"its last resource has just gone":             {func(t *historyBuilder) { t.serves("torches", 200) }, false, nil},
+		"its last resource went while the member was frozen": {func(t *historyBuilder) {
+			t.froze("a", history.ProcessPaused).serves("torches", 200).pass(time.Minute).froze("a", history.ProcessResumed).ready("a", 200, 6)
+		}, false, nil},
+		"the group has something foreign": {func(t *historyBuilder) {
+			t.foreign(history.ThirdPartyPresent, lights+"/v1", "True", time.Minute)
+		}, true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := lone().serves("lamps", 201, "v1")
+			if !c.alone {
+				told.serves("torches", 201, "v1")
 			}
-			told.pass(11*time.Second).polled("a", lights+"/v1:"+resource).blames(t, "AD-13")
+			told.polled("a", lights+"/v1:lamps,torches").serves("lamps", 200).pass(time.Second).polled("a").pass(10 * time.Second)
+			c.then(told)
+			told.polled("a", lights+"/v1:").pass(time.Second)
+			told.blames(t, "AD-13", c.want...)
 		})
 	}
 }
@@ -93,9 +115,10 @@ func TestNothingIsDeletedThatWasNeverThere(t *testing.T) {
 // neither has any more is a ghost, whenever it was there, unless another one has it.
 func TestAD19LooksForGhostsOfEveryTime(t *testing.T) {
 	shared := func() *historyBuilder { return lone().hands(201).servesIn(tides, "piers", 201, "v1alpha1", "v1beta1") }
-	all := func(t *historyBuilder) *historyBuilder {
-		return t.polled("a", tides+"/v1:flows", tides+"/v1alpha1:piers", tides+"/v1beta1:piers")
+	has := func(t *historyBuilder, alpha string) *historyBuilder {
+		return t.polled("a", tides+"/v1:flows", tides+"/v1alpha1:"+alpha, tides+"/v1beta1:piers")
 	}
+	all := func(t *historyBuilder) *historyBuilder { return has(t, "piers") }
 	t.Run("changed", func(t *testing.T) {
 		all(shared().servesIn(tides, "piers", 200, "v1beta1").pass(11*time.Second)).
 			blames(t, "AD-19", "a still lists tides.io/v1alpha1")
@@ -108,11 +131,17 @@ func TestAD19LooksForGhostsOfEveryTime(t *testing.T) {
 		all(shared().servesIn(tides, "piers", 200, "v1beta1").pass(9*time.Second)).blames(t, "AD-19")
 	})
 	t.Run("another one has it", func(t *testing.T) {
-		all(shared().servesIn(tides, "locks", 201, "v1alpha1").servesIn(tides, "piers", 200, "v1beta1").pass(11*time.Second)).blames(t, "AD-19")
+		has(shared().servesIn(tides, "locks", 201, "v1alpha1").servesIn(tides, "piers", 200, "v1beta1").pass(11*time.Second), "locks").blames(t, "AD-19")
 	})
 	t.Run("another one had it just now", func(t *testing.T) {
-		all(shared().servesIn(tides, "locks", 201, "v1alpha1").servesIn(tides, "piers", 200, "v1beta1").pass(11*time.Second).
-			servesIn(tides, "locks", 200)).blames(t, "AD-19")
+		has(shared().servesIn(tides, "locks", 201, "v1alpha1").servesIn(tides, "piers", 200, "v1beta1").pass(11*time.Second).
+			servesIn(tides, "locks", 200), "locks").blames(t, "AD-19")
+	})
+	t.Run("a custom resource is there in name alone", func(t *testing.T) {
+		lacks := "a does not have piers in tides.io/v1beta1"
+		told := shared().hands(200)
+		told.events[len(told.events)-1].Request.Defines.Versions = nil
+		told.pass(11*time.Second).listsAll("a", tides+"/v1alpha1:piers", tides+"/v1beta1:piers!").blames(t, "AD-19", lacks)
 	})
 }
 

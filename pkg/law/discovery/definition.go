@@ -237,31 +237,35 @@ func (c *change) overtaken() *change {
 	return next
 }
 
-// possible is whether the definition may have wanted a version at some time between two.
-func (d *definition) possible(version string, from, to int64) bool {
+// possible is whether the definition may have wanted a version by a time, up to one that fits.
+func (d *definition) possible(version string, by int64, fits func(over int64) bool) bool {
 	return slices.ContainsFunc(d.changes, func(c *change) bool {
 		over := int64(fact.Forever)
 		if next := c.overtaken(); next != nil {
 			over = next.at
 		}
-		return c.from <= to && from <= over && slices.Contains(c.versions, version)
+		return c.from <= by && slices.Contains(c.versions, version) && fits(over)
 	})
 }
 
 // wanted is whether any definition may have wanted a group-version at some time between
-// two, or so shortly before that it may still be shown.
-func (f *Facts) wanted(of groupVersion, from, to int64, fits func(*definition) bool) bool {
-	return slices.ContainsFunc(f.definitions, func(d *definition) bool {
-		return d.group == of.group && fits(d) && d.possible(of.version, from-int64(showsWithin()), to)
+// two, or so shortly before that the member may still show it: the clock stands while it
+// cannot know better.
+func (m *member) wanted(of groupVersion, from, to int64, fits func(*definition) bool) bool {
+	shows := func(over int64) bool {
+		return from-over <= int64(showsWithin()) || m.able().Lasts(over, from, fact.Yes) <= int64(showsWithin())
+	}
+	return slices.ContainsFunc(m.facts.definitions, func(d *definition) bool {
+		return d.group == of.group && fits(d) && d.possible(of.version, to, shows)
 	})
 }
 
 func anyDefinition(*definition) bool { return true }
 
 // remote is whether an APIService of the harness hands the group-version on at a time, or
-// did so shortly before.
-func (f *Facts) remote(of groupVersion, at int64) bool {
-	return f.wanted(of, at, at, func(d *definition) bool { return d.remote })
+// did so shortly before that the member may still show it.
+func (m *member) remote(of groupVersion, at int64) bool {
+	return m.wanted(of, at, at, func(d *definition) bool { return d.remote })
 }
 
 // shared is whether an aggregated server was defined in the group, at any time.
@@ -277,15 +281,16 @@ func (f *Facts) changing(group string, from, to int64) bool {
 	})
 }
 
-// lacks says how a document that was given at a time differs from what a change of a
-// CustomResourceDefinition wants; empty if it does not.
-func (c *change) lacks(l *listing, at int64) string {
-	d := c.of
+// lacks says how a document that a member gave by a time differs from what a change of a
+// CustomResourceDefinition wants; empty if it does not. A group-version goes with the last
+// resource in it.
+func (c *change) lacks(k *answer, at int64) string {
+	d, l := c.of, k.listing
 	for _, version := range c.versions {
 		of := groupVersion{d.group, version}
 		has := find(l.resources(of), d.resource)
 		switch {
-		case l.facts.remote(of, at):
+		case k.member.remote(of, at):
 		case has == nil:
 			return "does not have " + d.resource + " in " + of.String()
 		case l.version(of).Freshness != history.FreshnessCurrent:
@@ -296,8 +301,12 @@ func (c *change) lacks(l *listing, at int64) string {
 	}
 	for _, version := range c.ever {
 		of := groupVersion{d.group, version}
-		if !slices.Contains(c.versions, version) && !l.facts.remote(of, at) && l.hosts(of, d.resource) {
+		switch {
+		case slices.Contains(c.versions, version), l.version(of) == nil, k.member.remote(of, at):
+		case l.hosts(of, d.resource):
 			return "still has " + d.resource + " in " + of.String()
+		case !d.of.foreignIn(d.group) && !k.member.wanted(of, k.from, at, func(other *definition) bool { return other != d }):
+			return "still lists " + of.String() + ", in which nothing is defined"
 		}
 	}
 	return ""

@@ -30,6 +30,9 @@ const (
 // plainKinds are the kinds of the documents that are not aggregated, by path.
 var plainKinds = map[string]string{corePath: "APIVersions", groupsPath: "APIGroupList"}
 
+// plainNames are what these documents list, in words.
+var plainNames = map[string]string{corePath: "list of versions", groupsPath: "list of groups"}
+
 // answer is a request for a document, and what came of it.
 type answer struct {
 	history.DiscoveryDocument
@@ -161,12 +164,17 @@ type listing struct {
 	versions map[groupVersion]*history.ListedVersion
 	// contents and order are those of all group-versions.
 	contents, order string
+	// twice is a group that the document lists more than once; empty if there is none.
+	twice string
 }
 
 // read reads a listing. Of the resources of a group-version only the first listing tells.
 func (f *Facts) read(told *history.Listing) *listing {
 	l := &listing{Listing: told, facts: f, versions: map[groupVersion]*history.ListedVersion{}}
-	for _, g := range told.Groups {
+	for n, g := range told.Groups {
+		if slices.ContainsFunc(told.Groups[:n], func(o history.ListedGroup) bool { return o.Name == g.Name }) {
+			l.twice = g.Name
+		}
 		for i := range g.Versions {
 			v, of := &g.Versions[i], groupVersion{g.Name, g.Versions[i].Version}
 			if len(v.Resources) > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // marked is a control plane whose server of tides hangs, and that has marked it stale in
@@ -41,6 +42,84 @@ func TestAD17_WhatIsMarkedStaysMarked(t *testing.T) {
 			lists(tc.freshness, tc.inventory)
 			told.pass(time.Second).blames(t, "AD-17", tc.want...)
 		})
+	}
+}
+
+// A process that has just started has to ask an aggregated server that is back by itself.
+func TestAD18_EachProcessAsksByItself(t *testing.T) {
+	bound := requirement.MustBound("AD-18", "recoversWithin")
+	for name, c := range map[string]struct {
+		first, second time.Duration // for how long each process calls it stale
+		shows         bool          // the first one calls it current then
+		want          string
+	}{
+		"the second one in time":                       {bound - 5*time.Second, 20 * time.Second, false, "inside"},
+		"the first one too late":                       {bound + time.Second, time.Second, false, "outside"},
+		"the second one too late":                      {bound - 5*time.Second, bound + time.Second, false, "outside"},
+		"the second one too late, after the first one": {time.Second, bound + time.Second, true, "outside"},
+		"the second one in time, after the first one":  {time.Second, bound - time.Second, true, "inside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flows := tides + "/v1:flows"
+			told := lone().hands(201).polled("a", flows).pass(time.Minute).does(1, history.BackendHang, history.PhaseInject, history.PhaseWitness)
+			stale := func() { told.listsAll("a", flows+"!") }
+			told.every(10*time.Second, stale).does(1, history.BackendHang, history.PhaseHeal).every(c.first, stale)
+			if c.shows {
+				told.polled("a", flows)
+			}
+			told.stops("a", 1).starts("a", 2).ready("a", 200, 7).every(c.second, stale).polled("a", flows)
+			if got := within(t, told, "AD-18"); got != c.want {
+				t.Errorf("it is %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// A server that goes over from one misbehavior to another is lost all the time.
+func TestAD17_TheClockRunsOnThroughOutagesThatFollowEachOther(t *testing.T) {
+	bound := requirement.MustBound("AD-17", "marksWithin")
+	for name, c := range map[string]struct {
+		each    time.Duration
+		answers bool
+		want    string
+	}{
+		"marked in time":                   {bound/2 - time.Second, false, "inside"},
+		"marked too late":                  {bound/2 + time.Second, false, "outside"},
+		"the server answered between them": {bound/2 + time.Second, true, "inside"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			flows := tides + "/v1:flows"
+			told := lone().hands(201).pass(time.Minute).polled("a", flows)
+			for i, action := range []string{history.BackendHang, history.BackendRefuse} {
+				told.does(i+1, action, history.PhaseInject, history.PhaseWitness).every(c.each, func() { told.polled("a", flows) })
+				if c.answers && i == 0 {
+					told.does(i+1, action, history.PhaseHeal).every(time.Second, func() { told.polled("a", flows) })
+				}
+			}
+			told.polled("a", flows)
+			marked := told.events[len(told.events)-1].DiscoveryDocument
+			marked.Listing.Groups[0].Versions[0].Freshness = history.FreshnessStale
+			marked.Content, marked.Digest, marked.ETag = "stale", "stale", "stale"
+			if got := within(t, told, "AD-17"); got != c.want {
+				t.Errorf("it is %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// A member that was frozen when an APIService was deleted lists it until it has learned of that.
+func TestAD14_AMemberThatWasFrozenHasItsTime(t *testing.T) {
+	other := func(t *historyBuilder, versions ...string) {
+		t.hands(201).events[len(t.events)-1].Request.Defines = &history.Definition{Remote: true, Group: "other.io", Versions: versions}
+	}
+	for again, want := range map[time.Duration][]string{time.Second: nil, 11 * time.Second: {`calls other.io/v1 "Stale", which it hosts itself`}} {
+		told := lone().does(1, history.BackendHang, history.PhaseInject).hands(201).does(1, history.BackendHang, history.PhaseWitness)
+		told.pass(time.Second).listsAll("a", steady, tides+"/v1:flows!").pass(time.Minute)
+		other(told, "v1")
+		told.froze("a", history.ProcessPaused)
+		other(told)
+		told.pass(time.Minute).froze("a", history.ProcessResumed).ready("a", 200, 6).pass(again)
+		told.listsAll("a", steady, tides+"/v1:flows!", "other.io/v1:flows!").pass(time.Second).blames(t, "AD-14", want...)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestDefinition_WhatWasSentWithoutAnAnswerMayBeThere(t *testing.T) {
 		"until it was deleted":           {"v3", at(4), at(9), true},
 		"after it was deleted":           {"v3", at(4) + 1, at(9), false},
 	} {
-		if got := d.possible(tc.version, tc.from, tc.to); got != tc.want {
+		if got := d.possible(tc.version, tc.to, func(over int64) bool { return tc.from <= over }); got != tc.want {
 			t.Errorf("%s: %v, want %v", name, got, tc.want)
 		}
 	}

@@ -59,6 +59,11 @@ func (m *member) isForeign(of groupVersion, at int64) bool {
 	}) && len(m.facts.definitionsOf(of.group)) == 0
 }
 
+// foreignIn is whether anything foreign was in a group at any time.
+func (f *Facts) foreignIn(group string) bool {
+	return slices.ContainsFunc(f.foreign, func(one *foreignThing) bool { return one.Group == group })
+}
+
 // foreignAt is isForeign at a time.
 func (m *member) foreignAt(at int64) func(groupVersion) bool {
 	return func(of groupVersion) bool { return m.isForeign(of, at) }

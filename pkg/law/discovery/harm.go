@@ -125,10 +125,37 @@ func (l *listing) otherwise(than *listing, of groupVersion, same bool) string {
 
 func (c *comparison) compareAdded() {
 	for _, of := range c.listing.names {
-		if c.alike && c.base.listing.version(of) == nil && !c.left(of) {
+		if c.alike && c.base.listing.version(of) == nil && !c.mayHave(of) {
 			c.harms = append(c.harms, harm{what: "lists " + of.String() + ", which was never defined"})
 		}
+		for _, name := range c.undefined(of) {
+			c.harms = append(c.harms, harm{what: "lists " + name + " in " + of.String() + ", which was never defined"})
+		}
 	}
+}
+
+// mayHave is whether a group-version that was not there before may be: it is foreign, or was
+// defined since.
+func (c *comparison) mayHave(of groupVersion) bool {
+	if f := c.member.facts; len(f.definitionsOf(of.group)) > 0 {
+		return f.foreignIn(of.group) || c.member.wanted(of, c.from, c.at, anyDefinition)
+	}
+	return c.left(of)
+}
+
+// undefined are the resources of a group that has none but custom ones of the harness, and
+// which it never defined.
+func (c *comparison) undefined(of groupVersion) (names []string) {
+	f := c.member.facts
+	if len(f.definitionsOf(of.group)) == 0 || f.shared(of.group) || f.foreignIn(of.group) {
+		return nil
+	}
+	for _, r := range c.listing.resources(of) {
+		if f.find(false, of.group, r.Name) == nil {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }
 
 // compareDefined looks for what the harness has defined long enough ago: custom resources,

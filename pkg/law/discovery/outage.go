@@ -63,6 +63,17 @@ func (f *Facts) next(o *outage) *outage {
 	return nil
 }
 
+// metFirst is when a request first met an outage, or one without an answer that went over to it;
+// 0 if none did.
+func (f *Facts) metFirst(o *outage) int64 {
+	for _, one := range f.outages {
+		if one.group == o.group && o.dead <= one.since && one.since <= o.since && one.bitten > 0 {
+			return one.bitten
+		}
+	}
+	return 0
+}
+
 // active are the outages that lasted at some time between two, in the order of beginning.
 func (f *Facts) active(from, to int64) []*outage {
 	return fact.Where(f.outages, func(o *outage) bool { return o.since <= to && from < o.until })

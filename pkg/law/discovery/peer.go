@@ -65,10 +65,10 @@ func (s *sweep) alone() []groupVersion {
 
 // byPeers is whether a document has a group-version, or other resources in it than the
 // local view, because peers host that. It is unknown where it is not known what a peer
-// hosts.
+// hosts. The core group is each server's own.
 func (s *sweep) byPeers(document *answer, of groupVersion) fact.Truth {
 	v := document.listing.version(of)
-	if s.local == nil || v == nil || document.Content == s.local.Content {
+	if s.local == nil || v == nil || of.group == "" || document.Content == s.local.Content {
 		return fact.No
 	}
 	own := s.local.listing.version(of)

@@ -1,7 +1,9 @@
 package discovery_test
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -112,6 +114,67 @@ func TestAD23(t *testing.T) {
 		}})
 		told.stops("c", 1).leaves("c", 40).pass(time.Minute).polled("a", append(slices.Clone(newer), "crd.io/v1:buoys")...).blames(t, "AD-24")
 	})
+}
+
+// A member that is started and does not host what one that has left had hosted keeps nothing of that.
+func TestAD24_ANewProcessThatDoesNotHostItEndsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		hosts, stays []string
+		want         []string
+	}{
+		"it does not, and all goes":     {newer, newer, nil},
+		"it does not, and it stays":     {newer, both, []string{"a lists ships in x.io/v1beta1"}},
+		"it hosts it":                   {both, both, nil},
+		"it is not known what it hosts": {nil, both, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := fleet().pass(time.Minute)
+			for _, m := range []string{"a", "b", "c"} {
+				told.looksAt(m, honest(m))
+			}
+			told.stops("c", 1).leaves("c", 60).pass(20*time.Second).polled("a", both...).stops("b", 1).starts("b", 2).ready("b", 200, 70)
+			told.every(20*time.Second, func() { told.polled("a", c.stays...) })
+			if c.hosts != nil {
+				told.looksAt("b", said{union: c.hosts, local: c.hosts, own: c.hosts})
+			}
+			r := told.judge(t, "AD-24")[0]
+			found := len(c.want) == 0
+			for _, v := range r.Violations {
+				found = found || strings.Contains(v.Message, c.want[0])
+			}
+			if !found || (len(r.Violations) == 0) != (len(c.want) == 0) {
+				t.Errorf("blames %+v %q", r.Violations, r.Reasons)
+			}
+		})
+	}
+}
+
+// A fault at the member or at the only peer that hosts a resource may keep a request for it from
+// being handed on; one at another member does not, and no fault is why it is not there.
+func TestAD23_AFaultMayKeepARequestFromBeingHandedOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		at   string
+		code int
+		want []string
+	}{
+		"at the peer":            {"c", 503, nil},
+		"at the member":          {"a", 504, nil},
+		"at another member":      {"b", 503, []string{"which c hosts, and answered 503"}},
+		"at the peer, not there": {"c", 404, []string{"which c hosts, and answered 404"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := fleet().pass(time.Minute)
+			for _, m := range []string{"a", "b", "c"} {
+				told.looksAt(m, honest(m))
+			}
+			for _, phase := range []history.Phase{history.PhaseInject, history.PhaseWitness} {
+				told.add(history.Event{Kind: history.KindFault, Member: c.at, Fault: &history.Fault{ID: "apart", Type: "NetworkChaos", Action: "partition", Phase: phase, Proof: "cut off 3"}})
+			}
+			s := honest("a")
+			s.handed = []string{fmt.Sprint("x.io/v1beta1/ships ", c.code)}
+			told.pass(time.Second).looksAt("a", s).pass(time.Second).blames(t, "AD-23", c.want...)
+		})
+	}
 }
 
 // Who lacked something only while it came up need not show that peers make up for it.

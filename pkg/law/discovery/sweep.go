@@ -141,7 +141,7 @@ func (s *sweep) steady(path string) *answer {
 // hostsItself is whether the server itself hosts what its document calls current, and neither
 // an aggregated server, one that the harness did not make among them, nor a peer.
 func (s *sweep) hostsItself(document *answer, of groupVersion) bool {
-	return document.listing.current(of) && !s.member.facts.remote(of, s.to) && !s.member.isForeign(of, s.from) && s.byPeers(document, of) == fact.No
+	return document.listing.current(of) && !s.member.remote(of, s.to) && !s.member.isForeign(of, s.from) && s.byPeers(document, of) == fact.No
 }
 
 // steadySeq is the number of the event of steady; 0 where that gives none.
@@ -184,7 +184,7 @@ func (s *sweep) rows(path string) []*row {
 		if of.path() == path && !s.member.isForeign(of, s.from) {
 			out = append(out, &row{
 				sweep: s, groupVersion: of, document: document, listed: document.listing.version(of), plain: plain.told().version(of),
-				endpoint: s.endpoints[of], told: s.endpoints[of].told().version(of), remote: s.member.facts.remote(of, s.to), byPeers: s.byPeers(document, of),
+				endpoint: s.endpoints[of], told: s.endpoints[of].told().version(of), remote: s.member.remote(of, s.to), byPeers: s.byPeers(document, of),
 			})
 		}
 	}

@@ -54,7 +54,7 @@ func (f *Facts) dealt(r *fact.Asked) []string {
 // crashesAfter judges that no API server ends by itself soon after an odd Lease.
 func (f *Facts) crashesAfter(r *fact.Asked, b law.Bounds) []law.Entry {
 	return fact.Each(f.AllProcesses(), func(p *fact.Process) law.Entry {
-		harness := max(f.HarnessEnded(p), f.EndedWithoutEtcd(p))
+		harness := f.Blameless(p)
 		if p.Component != history.ComponentAPIServer || p.Exited == nil || harness == fact.Yes || p.Exited.Latest < r.At {
 			return law.Entry{}
 		}

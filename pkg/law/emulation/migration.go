@@ -68,13 +68,26 @@ func (f *Facts) unreadable(name string) fact.Signal {
 		for _, s := range f.emulating() {
 			for _, b := range f.readers(name, []*server{s}) {
 				readable := f.plain()[b][name].readable
-				out = append(out, fact.And(s.Alive(), f.StorageVersion(name).While(f.History, func(v *history.StorageVersion) bool {
+				out = append(out, fact.And(s.known(name), f.StorageVersion(name).While(f.History, func(v *history.StorageVersion) bool {
 					return slices.ContainsFunc(v.Entries, func(e history.Entry) bool { return !slices.Contains(readable, e.Encoding) })
 				})))
 			}
 		}
 		return fact.Or(out...)
 	})
+}
+
+// known is while the server lives, and while it is started anew to behave the same and its entry in
+// a StorageVersion is there: who reads that knows of it.
+func (s *server) known(name string) fact.Signal {
+	i := slices.IndexFunc(s.f.emulating(), func(o *server) bool { return o.Process == s.After })
+	if s.Exited == nil || i < 0 || s.f.emulating()[i].behavior != s.behavior {
+		return s.Alive()
+	}
+	until := fact.Between(s.Started, &s.After.Started)
+	return fact.Or(s.Alive(), fact.And(until, s.f.StorageVersion(name).While(s.f.History, func(v *history.StorageVersion) bool {
+		return slices.ContainsFunc(v.Entries, func(e history.Entry) bool { return e.ServerID == s.f.ServerID(s.Member) })
+	})))
 }
 
 // emulatedBy is while a server lives that emulates a release which told of the resource.

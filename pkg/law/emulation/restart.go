@@ -10,8 +10,9 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
-// restart is a server that behaves or runs otherwise than the process before it, and a
-// resource of which that one or an earlier one took writes.
+// restart is a server that behaves or runs otherwise than the last process of another release
+// before it, and a resource of which that one or an earlier one took writes. A process of its own
+// release that ended before it has settled nothing for it.
 type restart struct {
 	*server
 	before   *server
@@ -25,7 +26,11 @@ func (f *Facts) restarts(fits func(s, before *server) bool) []restart {
 	var out []restart
 	all := f.servers()
 	for _, s := range all {
-		i := slices.IndexFunc(all, func(o *server) bool { return o.Process == s.Before })
+		other := s.Before
+		for other != nil && other.Release == s.Release {
+			other = other.Before
+		}
+		i := slices.IndexFunc(all, func(o *server) bool { return o.Process == other })
 		ready := f.FirstReady(s.Process)
 		if i < 0 || ready == nil || !fits(s, all[i]) {
 			continue

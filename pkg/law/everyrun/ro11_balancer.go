@@ -33,7 +33,7 @@ var ro11 = law.Always[*Facts, replacement]{
 	},
 }
 
-// replacement is a step in which one member is replaced, while no fault is active.
+// replacement is a step in which one member is replaced, while no member has a fault.
 type replacement struct {
 	facts *Facts
 	*fact.Step
@@ -56,7 +56,7 @@ func (r replacement) Entry() law.Entry { return law.Of(r.Action+" of "+r.Member,
 
 // lasts is while the member is replaced and, where clients have no answer when that is over,
 // until they have one or the harness does something else. Meanwhile they are owed answers while
-// no fault is active and the harness does not keep all members from serving.
+// no fault is at any member and the harness does not keep all members from serving.
 func (r replacement) lasts() fact.Signal {
 	until := r.Ended
 	if until != nil {
@@ -68,7 +68,7 @@ func (r replacement) lasts() fact.Signal {
 		}
 		until = &end
 	}
-	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.AnyFault()), r.facts.answersOwed())
+	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.disturbed()), r.facts.answersOwed())
 }
 
 // answersOwed is while the harness lets any member serve, and etcd have a majority.

@@ -167,6 +167,43 @@ func TestRead_WithoutAMajorityOfEtcdIsExcused(t *testing.T) {
 	}), check.Fail)
 }
 
+// An aggregated server that misbehaves is no reason for a member not to be ready, or for clients to
+// be without an answer; a fault at a member is.
+func TestDisturbed_AnAggregatedServerDisturbsNoMember(t *testing.T) {
+	ready, answer := requirement.MustBound("RO-02", "readyWithin"), requirement.MustBound("RO-11", "withoutAnswer")
+	backend := func(b *stories.Builder, do func()) {
+		for _, phase := range []history.Phase{history.PhaseInject, history.PhaseWitness} {
+			b.Emit(history.Event{Kind: history.KindFault, Fault: &history.Fault{ID: "backend-1", Type: history.FaultBackend, Action: history.BackendHang, Group: "tides.io", Phase: phase, Proof: "asked"}})
+		}
+		do()
+		b.Emit(history.Event{Kind: history.KindFault, Fault: &history.Fault{ID: "backend-1", Type: history.FaultBackend, Action: history.BackendHang, Group: "tides.io", Phase: history.PhaseHeal}})
+	}
+	member := func(b *stories.Builder, do func()) { slow(b, b.Members[1], do) }
+	falls := func(b *stories.Builder) {
+		for range 3 {
+			b.AnswerReady(b.Members[2], 500, false)
+			b.Advance(ready.Milliseconds() * 2 / 5)
+		}
+		b.AnswerReady(b.Members[2], 500, false)
+		b.AnswerReady(b.Members[2], 200, false)
+	}
+	refuses := func(b *stories.Builder) {
+		for range 2 + answer/time.Second {
+			b.Balance(503)
+			b.Advance(1000)
+		}
+	}
+	for beside, want := range map[bool]check.Verdict{false: check.Fail, true: check.Pass} {
+		fault := map[bool]func(*stories.Builder, func()){false: backend, true: member}[beside]
+		answered := want
+		if beside {
+			answered = check.Inconclusive // two of its three replacements show nothing then
+		}
+		judgetest.Expect(t, "RO-02", replaced("at rest", func(b *stories.Builder) { fault(b, func() { falls(b) }) }), want)
+		judgetest.Expect(t, "RO-11", stories.Replaced(map[string]func(*stories.Builder){"replaced": func(b *stories.Builder) { fault(b, func() { refuses(b) }) }}), answered)
+	}
+}
+
 // A clock that stood while a member was ready begins anew after a fault, and after the member
 // was ready for as long as the bound.
 func TestReady_FallsThatAreNoRelapse(t *testing.T) {
