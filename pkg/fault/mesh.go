@@ -168,6 +168,7 @@ func (a *Active) strikeByMesh(ctx context.Context, why string) (*Injection, erro
 	})
 	switch {
 	case hit && applied != nil:
+		a.witnessGone(ctx, cluster.APIServer, before)
 		// It has done what it was for, and must not do it again.
 		err = errors.Join(err, applied.Remove(ctx))
 		applied, a.note = nil, ""

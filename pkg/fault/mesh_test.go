@@ -120,12 +120,17 @@ func TestMesh_KillsAnAPIServer(t *testing.T) {
 func TestMesh_WhatHasStruckIsTakenAway(t *testing.T) {
 	m := newMeshed(t)
 	m.mesh.Inject = m.struck
-	active, err := NewExecutor(m, m, new(events), clock.RealClock{}).Inject(t.Context(), shipped(t, "apiserver-crash"), "cp1")
+	m.process.PID = 7 // which an agent sees
+	recorded := new(events)
+	active, err := NewExecutor(m, m, recorded, clock.RealClock{}).Inject(t.Context(), shipped(t, "apiserver-crash"), "cp1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if left := m.mesh.Left(); left != 0 {
 		t.Errorf("%d objects are left after the strike", left)
+	}
+	if proofs, _ := recorded.said(); !strings.Contains(proofs, "the process of apiserver at cp1 is gone") {
+		t.Errorf("after the strike the proofs are %q", proofs)
 	}
 	if err := active.Heal(t.Context()); err != nil {
 		t.Fatal(err)
@@ -222,7 +227,9 @@ func TestMesh_DelayNeedsThreeMeasurements(t *testing.T) {
 func TestMesh_AbandonedFaultIsRemoved(t *testing.T) {
 	m := newMeshed(t)
 	m.mesh.Inject = m.struck
-	active, err := NewExecutor(m, m, new(events), clock.RealClock{}).Inject(t.Context(), shipped(t, "apiserver-crash"), "cp1")
+	m.process.PID = 7 // which an agent sees
+	recorded := new(events)
+	active, err := NewExecutor(m, m, recorded, clock.RealClock{}).Inject(t.Context(), shipped(t, "apiserver-crash"), "cp1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,13 +164,17 @@ func (Kill) Inject(ctx context.Context, a *Active) (*Injection, error) {
 			return injection, err
 		}
 		killed = append(killed, before)
-		// Where the provider does not see the process, only another process in its place
-		// proves that it has ended. A server that does not answer may have other reasons.
-		if e.ended(ctx, a.Member, component, before) && before.Seen() {
-			a.Witness(0, fmt.Sprintf("the process of %s at %s is gone: %s", component, a.Member, describe(before)))
-		}
+		a.witnessGone(ctx, component, before)
 	}
 	return injection, ctx.Err()
+}
+
+// witnessGone proves that a process has ended. Where the provider does not see it, only another
+// process in its place does: a server that does not answer may have other reasons.
+func (a *Active) witnessGone(ctx context.Context, component cluster.Component, before cluster.Process) {
+	if a.executor.ended(ctx, a.Member, component, before) && before.Seen() {
+		a.Witness(0, fmt.Sprintf("the process of %s at %s is gone: %s", component, a.Member, describe(before)))
+	}
 }
 
 // Freeze has a component, or all of a member, stand still.

@@ -91,7 +91,7 @@ func (m *member) until(ctx context.Context, before cluster.Process, do func(cont
 			enough()
 		}
 	}()
-	if err := do(doing); err != nil && (ctx.Err() != nil || !struck.Load()) {
+	if err := do(doing); err != nil && (!struck.Load() || !errors.Is(err, context.Canceled)) {
 		return err
 	}
 	return nil

@@ -78,7 +78,12 @@ func TestChaosMesh_StrikeEndsWhenItShows(t *testing.T) {
 		t.Fatalf("hit: %v, error %v", hit, err)
 	}
 	// An error of its own is told.
-	if _, err := c.(cluster.ChaosMeshed).Strike(t.Context(), "cp2", cluster.APIServer, func(context.Context) error { return errors.New("no disk") }); err == nil || !strings.Contains(err.Error(), "no disk") {
+	_, err = c.(cluster.ChaosMeshed).Strike(t.Context(), "cp2", cluster.APIServer, func(ctx context.Context) error {
+		p.put("cp2.start", "1800000000")
+		<-ctx.Done()
+		return errors.New("no disk")
+	})
+	if err == nil || !strings.Contains(err.Error(), "no disk") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -136,6 +141,16 @@ func TestChaosMesh_StrikeThatAnAgentSees(t *testing.T) {
 	if err != nil || hit {
 		t.Fatalf("hit: %v, error %v", hit, err)
 	}
+	// An exit of what was spared is a surprise.
+	if err := syscall.Kill(before.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	n.seenBy(cluster.APIServer, history.ProcessExited, false)
+	wait(t, func() bool {
+		now, runs := c.Process("cp1", cluster.APIServer)
+		before, runs = now, runs && now != before
+		return runs
+	})
 	hit, err = c.(cluster.ChaosMeshed).Strike(t.Context(), "cp1", cluster.APIServer, func(context.Context) error {
 		return syscall.Kill(before.PID, syscall.SIGKILL)
 	})
