@@ -15,13 +15,22 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/chaosmesh"
 )
 
+const definition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: networkchaos.chaos-mesh.org}
+spec:
+  versions:
+  - name: v1alpha1
+    schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}
+`
+
 // All objects of the manifest are read as an API server reads them.
 func TestManifest(t *testing.T) {
 	b := built{source: t.TempDir()}
 	if err := os.MkdirAll(filepath.Join(b.source, "manifests"), folderMode); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(b.source, "manifests", "crd.yaml"), []byte("apiVersion: v1\nkind: Definition\n"), privateMode); err != nil {
+	if err := os.WriteFile(filepath.Join(b.source, "manifests", "crd.yaml"), []byte(definition), privateMode); err != nil {
 		t.Fatal(err)
 	}
 	raw, err := b.manifest(place{Node: "node-3", Address: "10.0.0.3", server: "balancer:6443"})
@@ -45,12 +54,12 @@ func TestManifest(t *testing.T) {
 			t.Errorf("%s %s is in the namespace %q", object.GetKind(), object.GetName(), namespace)
 		}
 	}
-	for kind, n := range map[string]int{"Definition": 1, "Namespace": 1, "DaemonSet": 1, "Deployment": 1, "Service": 1, "MutatingWebhookConfiguration": 1, "ValidatingWebhookConfiguration": 1, "Secret": 3} {
+	for kind, n := range map[string]int{"CustomResourceDefinition": 1, "Namespace": 1, "DaemonSet": 1, "Deployment": 1, "Service": 1, "MutatingWebhookConfiguration": 1, "ValidatingWebhookConfiguration": 1, "Secret": 3} {
 		if found[kind] != n {
 			t.Errorf("there are %d of %s, want %d", found[kind], kind, n)
 		}
 	}
-	for _, want := range []string{"nodeName: node-3", "https://10.0.0.3:9443/mutate-chaos-mesh-org-v1alpha1-podchaos", `value: "balancer"`, "image: " + image} {
+	for _, want := range []string{"nodeName: node-3", "https://10.0.0.3:9443/mutate-chaos-mesh-org-v1alpha1-podchaos", `value: "balancer"`, `"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true}`, "image: " + image} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("the manifest has no %q", want)
 		}

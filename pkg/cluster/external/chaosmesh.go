@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync/atomic"
 
 	"github.com/evenkeel/evenkeel/pkg/chaosmesh"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -84,17 +83,15 @@ func (c *external) Strike(ctx context.Context, name string, component cluster.Co
 func (m *member) until(ctx context.Context, before cluster.Process, do func(context.Context) error) error {
 	doing, enough := context.WithCancel(ctx)
 	defer enough()
-	var struck atomic.Bool
 	go func() {
 		if m.awaitStruck(doing, before) == nil {
-			struck.Store(true)
 			enough()
 		}
 	}()
-	if err := do(doing); err != nil && (!struck.Load() || !errors.Is(err, context.Canceled)) {
+	if err := do(doing); !errors.Is(err, context.Canceled) {
 		return err
 	}
-	return nil
+	return nil // the caller looks whether it is struck
 }
 
 // awaitStruck waits until the API server is another process than the one before, or none.
