@@ -171,7 +171,6 @@ func (a *Active) strikeByMesh(ctx context.Context, why string) (*Injection, erro
 		a.witnessGone(ctx, cluster.APIServer, before)
 		// It has done what it was for, and must not do it again.
 		err = errors.Join(err, applied.Remove(ctx))
-		applied, a.note = nil, ""
 	case !hit && a.note == "":
 		a.note = noHit + why
 	}

@@ -11,10 +11,10 @@ import (
 	"syscall"
 )
 
-// Suite of Debian: the last whose systemd starts on cgroup v1, which the hosts
+// suite of Debian: the last whose systemd starts on cgroup v1, which the hosts
 // that need images of it often have. Where published images are used instead,
 // nothing of this matters.
-const Suite = "bookworm"
+const suite = "bookworm"
 
 // Bootstrap makes the root file system of Debian's essential packages, and of others, in a
 // folder that is not there yet.
@@ -25,7 +25,7 @@ func Bootstrap(ctx context.Context, root string, packages ...string) error {
 	if os.Geteuid() != 0 {
 		return errors.New("a root file system can be made by root only: run this as root")
 	}
-	run := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include="+strings.Join(packages, ","), Suite, root)
+	run := exec.CommandContext(ctx, "debootstrap", "--variant=minbase", "--include="+strings.Join(packages, ","), suite, root)
 	// What it mounts is gone with it, however it ends: removing the folder
 	// must not reach into a mounted /proc. It ends with all that it started.
 	run.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Setpgid: true}
