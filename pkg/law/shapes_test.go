@@ -144,3 +144,27 @@ func TestVoids_AreTheEndsOfProcesses(t *testing.T) {
 		t.Error("a process that lives has ended")
 	}
 }
+
+// A value that need not be the same for certain proves nothing where it is, and breaks nothing where
+// it is not, whichever came first.
+func TestSameAcross_WhatIsNotCertainDecidesNothing(t *testing.T) {
+	at := func(seq int64) fact.Moment { return fact.Exactly(seq, seq) }
+	for name, tc := range map[string]struct {
+		samples []law.Sample
+		want    []law.Ending
+	}{
+		"the same":       {[]law.Sample{{Key: "k", Value: "a", At: at(1)}, {Key: "k", Value: "a", At: at(2), Unsure: true}}, nil},
+		"another":        {[]law.Sample{{Key: "k", Value: "a", At: at(1)}, {Key: "k", Value: "b", At: at(2), Unsure: true}}, []law.Ending{law.Unclear}},
+		"another, first": {[]law.Sample{{Key: "k", Value: "b", At: at(1), Unsure: true}, {Key: "k", Value: "a", At: at(2)}, {Key: "k", Value: "a", At: at(3)}}, []law.Ending{law.Met, law.Unclear}},
+	} {
+		l := ledgerOf("CLE-07", law.SameAcross[*duty]{
+			Row:     law.Row{ID: "CLE-07"},
+			Samples: func(*duty) []law.Sample { return tc.samples },
+			Breach:  func(first, other law.Sample) string { return first.Value + " and " + other.Value },
+		})
+		got := fact.Where(endings(l), func(e law.Ending) bool { return e != "" })
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: %v, want %v", name, got, tc.want)
+		}
+	}
+}

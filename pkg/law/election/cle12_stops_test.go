@@ -84,3 +84,20 @@ func TestCLE12_ALeaderWhoseLeaseTheHarnessTookCountsForNothing(t *testing.T) {
 	expectCount(t, r, "leaders that could not renew", 0)
 	expectCount(t, r, "of those, leaders that were candidates again", 0)
 }
+
+// A leader that may have stood still when it lost its Lease has done nothing wrong for certain, and
+// owes nothing for certain.
+func TestCLE12_ALossThatIsNotCertainIsNoBreach(t *testing.T) {
+	const second = time.Second
+	lost := func() *electionBuilder {
+		b := controlPlane("1.2.0", "1.2.0").elect(managersLease, "a_1").act(managersLease, "a_1").wait(17*second).
+			manager("a", history.ProcessPaused, "").wait(second).manager("a", history.ProcessResumed, "").wait(second)
+		return b.elect(managersLease, "b_1").etcdDelayed(2500 * time.Millisecond).wait(second)
+	}
+	if r := lost().wait(10*second).act(managersLease, "a_1").expectBreaches(t, "CLE-12"); r.Obligations.Unclear == 0 {
+		t.Errorf("an action: %+v", r.Obligations)
+	}
+	if r := lost().expectBreaches(t, "CLE-12"); r.Obligations.Unclear+r.Obligations.Met != 0 {
+		t.Errorf("no action: %+v", r.Obligations)
+	}
+}
