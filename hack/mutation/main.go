@@ -7,7 +7,8 @@
 //	go run ./hack/mutation -evenkeel bin/evenkeel -refplane bin/refplane -out _out/mutation
 //
 // With -results reports they are published; -tries N plays a defect that was not
-// found up to N times, and the table says how many runs each needed. With -unproven it
+// found up to N times, and the table says how many runs each needed; a run that a starved
+// machine left open is played again and is no try, twice at most. With -unproven it
 // leaves out those that the checks of now have found already, so that a long table can be
 // made in several parts. With -sample N it plays N defects only, chosen by -commit, so
 // that CI covers all of them over time and the same commit always plays the same ones.

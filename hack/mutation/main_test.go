@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 	harness "github.com/evenkeel/evenkeel/pkg/run"
@@ -243,6 +244,48 @@ func TestPlay(t *testing.T) {
 				if table, err := os.ReadFile(filepath.Join(o.out, tableFile)); err != nil || !strings.Contains(string(table), "| SV-06-x | SV-06 | found |") {
 					t.Errorf("the table is %s, %v", table, err)
 				}
+			}
+		})
+	}
+}
+
+// What a starved machine left open is played again, but not for ever, nor if it is only judged
+// again.
+func TestRun_AStarvedRunIsNoTry(t *testing.T) {
+	const words = "it took 11s; the machine was starved for 9s of that time, which may be why"
+	if !law.BlamesStarvation(words) {
+		t.Fatal("these are not the words of the laws")
+	}
+	for _, tc := range []struct {
+		name                   string
+		starved, open, planned int
+		again, found           bool
+		runs                   int
+	}{
+		{name: "starved once", starved: 1, found: true, runs: 2},
+		{name: "starved twice", starved: 2, found: true, runs: 3},
+		{name: "starved on and on", starved: 9, runs: 3},
+		{name: "open for another reason", open: 1, runs: 1},
+		{name: "open for another reason, two tries", open: 1, planned: 2, found: true, runs: 2},
+		{name: "starved, then open", starved: 1, open: 1, runs: 2},
+		{name: "judged again", starved: 1, again: true, runs: 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			out, count := filepath.Join(dir, "out"), filepath.Join(dir, "count")
+			bundle := filepath.Join(out, "SV-06-x")
+			if err := os.MkdirAll(bundle, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			text := fmt.Sprintf(`n=$(cat %[1]s 2>/dev/null || echo 0); echo $((n+1)) >%[1]s; mkdir -p %[2]s; exec >%[2]s/report.yaml
+echo 'defect: SV-06-x'
+if [ $n -lt %[3]d ]; then echo 'results: [{id: SV-06, verdict: inconclusive, reasons: ["%[5]s"]}]'; exit 2; fi
+if [ $n -lt %[4]d ]; then echo 'results: [{id: SV-06, verdict: inconclusive, reasons: [too little]}]'; exit 2; fi
+echo 'results: [{id: SV-06, verdict: fail}]'; exit 1`, count, bundle, tc.starved, tc.starved+tc.open, words)
+			o := options{evenkeel: script(t, dir, "evenkeel", text), out: out, tries: tc.planned, again: tc.again}
+			r := run(t.Context(), o, cluster.Defect{ID: "SV-06-x", Requirement: "SV-06"})
+			if (r.Fault == "") != tc.found || r.Runs != tc.runs {
+				t.Errorf("%d runs and %q, want %d and found %t", r.Runs, r.Fault, tc.runs, tc.found)
 			}
 		})
 	}

@@ -43,6 +43,8 @@ type row struct {
 	Red []requirement.ID `json:"red,omitempty"`
 	// Fault is why the defect counts as missed; empty if it was found.
 	Fault string `json:"fault,omitempty"`
+	// starved is whether the requirement stayed open because the machine was starved.
+	starved bool
 }
 
 // record is what is known of all defects, by name.

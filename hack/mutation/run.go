@@ -11,21 +11,33 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/check"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/exit"
+	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/report"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
+// starvedTries is how many runs of a defect may leave its requirement open because the machine
+// was starved, and be no try: they say nothing of the defect.
+const starvedTries = 2
+
 // run plays a defect until it is found, as often as it may be tried.
 func run(ctx context.Context, o options, d cluster.Defect) row {
-	var r row
-	for n := range max(o.tries, 1) {
-		r = once(ctx, o, d)
-		r.Runs = n + 1
-		if r.Fault == "" || ctx.Err() != nil {
-			break
+	starved := starvedTries
+	if o.again {
+		starved = 0 // the bundle stays what it is
+	}
+	for runs, tries := 1, max(o.tries, 1); ; runs++ {
+		r := once(ctx, o, d)
+		r.Runs = runs
+		if r.starved && starved > 0 {
+			starved--
+		} else {
+			tries--
+		}
+		if r.Fault == "" || tries == 0 || ctx.Err() != nil {
+			return r
 		}
 	}
-	return r
 }
 
 func once(ctx context.Context, o options, d cluster.Defect) row {
@@ -68,6 +80,7 @@ func (r *row) weigh(rep *report.ConformanceReport, code int) {
 			r.Red = append(r.Red, res.ID)
 		case res.ID == r.Requirement && res.Verdict == check.Inconclusive:
 			open = true
+			r.starved = slices.ContainsFunc(res.Reasons, law.BlamesStarvation)
 		}
 	}
 	switch {
