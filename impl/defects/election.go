@@ -3,6 +3,7 @@ package defects
 // Defects of coordinated leader election, KEP-4355.
 const (
 	CLE01WrongVersion      ID = "CLE-01-wrong-version"
+	CLE01StaysUndeclared   ID = "CLE-01-stays-undeclared"
 	CLE02RenewsOften       ID = "CLE-02-renews-often"
 	CLE03SlowAnswers       ID = "CLE-03-slow-answers"
 	CLE04LeavesVacant      ID = "CLE-04-leaves-vacant"
@@ -39,6 +40,7 @@ const (
 
 var electionCatalog = []Defect{
 	{CLE01WrongVersion, "CLE-01", inManager, "a candidate declares the same version in every release"},
+	{CLE01StaysUndeclared, "CLE-01", inManager, "an instance whose candidate was deleted does not declare itself again"},
 	{CLE02RenewsOften, "CLE-02", inManager, "a candidate renews every ten seconds without a ping"},
 	{CLE03SlowAnswers, "CLE-03", inManager, "a candidate answers a ping after six seconds"},
 	{CLE04LeavesVacant, "CLE-04", inAPIServer, "the coordinator makes no Lease where there is none"},

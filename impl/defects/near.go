@@ -25,6 +25,7 @@ const (
 	AD24LeavesLate      ID = "AD-24-leaves-late"
 	AD29AsksAgain       ID = "AD-29-asks-again"
 	CLE01DeclaresLate   ID = "CLE-01-declares-late"
+	CLE01ReturnsLate    ID = "CLE-01-returns-late"
 	CLE02RenewsEarly    ID = "CLE-02-renews-early"
 	CLE02RenewsLate     ID = "CLE-02-renews-late"
 	CLE08PreemptsLate   ID = "CLE-08-preempts-late"
@@ -100,6 +101,7 @@ var nearCatalog = []nearDefect{
 	{AD24LeavesLate, "AD-24", inAPIServer, Near{Bound: "peersLeave", Delay: 32 * time.Second}, "what a peer hosted stays listed for 32 seconds after it has left"},
 	{AD29AsksAgain, "AD-29", inAPIServer, Near{Bound: "requests", Factor: 1.5}, "an API server redirects the first request of a client that prefers aggregated discovery, so that it sends three"},
 	{CLE01DeclaresLate, "CLE-01", inManager, Near{Bound: "declaresWithin", Delay: 32 * time.Second}, "an instance declares itself a candidate 32 seconds after its start"},
+	{CLE01ReturnsLate, "CLE-01", inManager, Near{Bound: "declaresAgainWithin", Delay: 333 * time.Second}, "an instance whose candidate was deleted declares itself again 333 seconds later"},
 	{CLE02RenewsEarly, "CLE-02", inManager, Near{Bound: "renewsEvery", Delay: 235 * time.Second}, "a candidate renews every 235 seconds, which is 5 seconds earlier than the tolerance renewsEarly allows"},
 	{CLE02RenewsLate, "CLE-02", inManager, Near{Bound: "renewsWithin", Delay: 322 * time.Second}, "a candidate that is not pinged renews only after 322 seconds"},
 	{CLE08PreemptsLate, "CLE-08", inAPIServer, Near{Bound: "replacesWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after a better candidate was seen"},

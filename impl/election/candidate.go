@@ -88,11 +88,15 @@ func Declared(existing *Candidate, wanted CandidateSpec) *Candidate {
 // Duer is a function that decides as Due does.
 type Duer func(c *Candidate, wanted CandidateSpec, now time.Time) time.Duration
 
-// Due is in how much time an instance has to write its candidate again: 0 is now.
+// Due is in how much time an instance has to write its candidate again: 0 is now. Without a
+// candidate it has to declare one now, also if it had one that another client has deleted.
 //
 // KEP-4355: a candidate renews every 300 seconds, and answers pings. An object of an earlier
 // process with the same name is out of date as soon as it says something else.
 func Due(c *Candidate, wanted CandidateSpec, now time.Time) time.Duration {
+	if c == nil {
+		return 0
+	}
 	is := c.Spec
 	switch {
 	case is.RenewTime == nil, Owes(c):

@@ -141,6 +141,12 @@ func TestDue_ACandidateOfAnEarlierReleaseIsWrittenAtOnce(t *testing.T) {
 	}
 }
 
+func TestDue_WithoutACandidateIsNow(t *testing.T) {
+	if due := Due(nil, candidate("a", "1.2.0").Spec, noon); due != 0 {
+		t.Errorf("a first candidate is due in %s", due)
+	}
+}
+
 func TestPlace_OfAnInstanceThatIsNotInTheListIsTheLast(t *testing.T) {
 	all := []*Candidate{candidate("a", "1.2.0"), candidate("b", "1.3.0")}
 	oldest, newest := orders[Oldest], orders[Newest]

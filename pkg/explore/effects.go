@@ -60,6 +60,7 @@ var effects = map[string]effect{
 	"simulateElection": {may: func(st *state, _ *Gene) bool { return st.settings.Coordinated }},
 	"leaseFields":      {may: func(st *state, _ *Gene) bool { return st.settings.Coordinated }},
 	"disruptLease":     {may: undisturbed},
+	"deleteCandidates": {may: func(st *state, gene *Gene) bool { return st.settings.Coordinated && undisturbed(st, gene) }},
 }
 
 func text(gene *Gene, name string) string {

@@ -37,7 +37,7 @@ func TestPrepare_ExternalClusterIsNotDisrupted(t *testing.T) {
 	file, outsiders := theirs(t), cluster.Registry{outsider{}}
 	for _, tc := range []struct{ name, scenario, release, expectError string }{
 		{"the main job", "", "", "step 2 (upgrade) of the scenario upgrade-rollback-crash disrupts the control plane"},
-		{"a restart", "fixtures/scenarios/discovery.yaml", "", "step 7 (restart) of the scenario discovery disrupts"},
+		{"a restart", "fixtures/scenarios/discovery.yaml", "", "step 5 (restart) of the scenario discovery disrupts"},
 		{"tampering", "fixtures/scenarios/departed.yaml", "", "allow it with --allow-disruption"},
 		{"a release", "fixtures/scenarios/discovery-quick.yaml", "v1.36.3", "--release is not supported with the provider external"},
 		{"only looks", "fixtures/scenarios/discovery-quick.yaml", "", ""},

@@ -249,6 +249,10 @@ func (p *plan) cannotJudge(r requirement.Requirement) bool {
 // does not pass.
 func (p *plan) narrow() error {
 	p.requirements = slices.DeleteFunc(slices.Clone(p.asked), p.cannotJudge)
+	if len(p.requirements) == 0 && len(p.defects) > 0 {
+		// What a defect breaks may show in any scenario, and nothing is asked to pass beside one.
+		p.requirements = slices.Clone(p.asked)
+	}
 	if len(p.requirements) == 0 {
 		return fmt.Errorf("the scenario %s cannot judge %s; leave --scenario out to have one chosen that can",
 			p.scenario.Metadata.Name, strings.Join(ids(p.asked), ", "))

@@ -65,6 +65,7 @@ func TestPrepare(t *testing.T) {
 		{"focus", Options{Focus: "SV-01"}, "quick", "SV-01", "SV-01"},
 		{"a focus that only the main job can judge as a whole", Options{Focus: "SV-(12|22)"}, "upgrade-rollback-crash", "SV-12 SV-22", "SV-12 SV-22"},
 		{"defect", Options{Defect: "SV-06-x"}, "restart-skew", "SV-06", "SV-06"},
+		{"defect in a scenario that does not list what it breaks", Options{Defect: "SV-06-x", Scenario: "../../fixtures/scenarios/election-soak.yaml"}, "election-soak", "SV-06", "SV-06"},
 		{"defect with a focus", Options{Defect: "XX-99-y", Focus: "SV-01"}, "quick", "SV-01", "SV-01"},
 		{"scenario that cannot judge all", Options{Scenario: quick}, "quick", "SV-01 SV-02 SV-03 SV-04 SV-05 SV-11 RO-07", "SV-01 SV-02 SV-03 SV-04 SV-05 SV-11 RO-07"},
 		{"scenario that cannot judge all of a focus", Options{Scenario: quick, Focus: "SV-(01|22)"}, "quick", "SV-01 SV-22", "SV-01"},

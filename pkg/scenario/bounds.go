@@ -138,6 +138,10 @@ const (
 	// CLE-08 allows: time for which a busy machine kept processes waiting is taken off.
 	ElectionTimeout = 22 * time.Second
 	HandoverTimeout = 90 * time.Second
+	// CandidatesTimeout is how long a step waits until components whose candidates it has deleted
+	// are candidates again. Kubernetes' learn of it when they renew next, after at most 300
+	// seconds; it is above what the checks allow, which judge whether it comes about.
+	CandidatesTimeout = 340 * time.Second
 	// ElectionLook is the pause between two reads by which the harness's own candidates
 	// learn whether the coordinator pings them.
 	ElectionLook = 100 * time.Millisecond

@@ -18,6 +18,8 @@ func TestElectionsThatMakeNoSense(t *testing.T) {
 		"whenPreferred of":             &SimulateElection{Member: "cp1", Lease: "a", Participants: []Participant{{Name: "a", Binary: "1.2.0", WhenPreferred: "sings"}}},
 		"no short DNS label":           &SimulateElection{Member: "cp1", Lease: "A/b", Participants: []Participant{{Name: "a", Binary: "1.2.0"}}},
 		"action must be":               &DisruptLease{Member: "cp1", Lease: "a", Action: "shake"},
+		"of is missing":                &DeleteCandidates{Member: "cp1", Lease: "a"},
+		"lease is missing":             &DeleteCandidates{Member: "cp1", Of: []string{"@all"}},
 		"count not negative":           &DisruptLease{Member: "cp1", Lease: "a", Action: history.ElectionDelete, Count: -1},
 	} {
 		if err := step.validate(); err == nil || !strings.Contains(err.Error(), want) {

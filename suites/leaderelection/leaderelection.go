@@ -13,6 +13,7 @@ var (
 	_ = play.Scenario("election-coordinator.yaml")
 	_ = play.Scenario("election-uncoordinated.yaml")
 	_ = play.Scenario("election-withdrawn.yaml")
+	_ = play.Scenario("election-deleted.yaml")
 	_ = play.Scenario("election-fallback.yaml")
 	_ = play.Scenario("election-strangers.yaml")
 	_ = play.Scenario("election-strategy.yaml")

@@ -72,7 +72,13 @@ func (c *candidate) declare(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestBound)
 	defer cancel()
 	candidates := c.options.Client.CoordinationV1beta1().LeaseCandidates(c.options.Namespace)
-	known := c.known()
+	known, wanted, now := c.known(), c.wanted(), c.options.Clock.Now()
+	if known != nil && known.Spec.LeaseName != wanted.LeaseName {
+		return 0, fmt.Errorf("the candidate %s stands for the Lease %s, which cannot be changed; use another name for %s", c.options.Name, known.Spec.LeaseName, wanted.LeaseName)
+	}
+	if due := c.options.Due(known, wanted, now); due > 0 {
+		return due, nil
+	}
 	if known == nil {
 		created, err := candidates.Create(ctx, c.fresh(), metav1.CreateOptions{})
 		if apierrors.IsAlreadyExists(err) {
@@ -87,13 +93,6 @@ func (c *candidate) declare(ctx context.Context) (time.Duration, error) {
 		}
 		c.remember(created)
 		return election.CandidateRenewal, nil
-	}
-	now, wanted := c.options.Clock.Now(), c.wanted()
-	if known.Spec.LeaseName != wanted.LeaseName {
-		return 0, fmt.Errorf("the candidate %s stands for the Lease %s, which cannot be changed; use another name for %s", c.options.Name, known.Spec.LeaseName, wanted.LeaseName)
-	}
-	if due := c.options.Due(known, wanted, now); due > 0 {
-		return due, nil
 	}
 	next := election.Declared(known, wanted)
 	next.Spec.RenewTime = ptr.To(election.RenewTime(known, now))

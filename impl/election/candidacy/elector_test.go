@@ -256,6 +256,26 @@ func TestCandidate_ARestartAtAnotherReleaseDeclaresItsVersion(t *testing.T) {
 	}
 }
 
+// Another client may delete a candidate whose component lives.
+func TestCandidate_IsDeclaredAgainAfterItsDeletion(t *testing.T) {
+	client := electiontest.NewServer()
+	e := elector(t, client, nil)
+	candidates := client.CoordinationV1beta1().LeaseCandidates("ns")
+	if _, err := e.candidate.declare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := candidates.Delete(t.Context(), "me", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	e.candidate.remember(nil) // as the watch tells
+	if _, err := e.candidate.declare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := candidates.Get(t.Context(), "me", metav1.GetOptions{}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCandidate_OfAnotherLeaseIsRefused(t *testing.T) {
 	client := electiontest.NewServer(electiontest.Candidate("ns", "me", "another", "1.2.0"))
 	e := elector(t, client, nil)

@@ -222,3 +222,24 @@ func TestDecide_CLE31GoesByWhatWasDeclaredFirst(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// A deleted candidate is declared again at once, late or not at all, and a first one at once.
+func TestDue_AfterADeletion(t *testing.T) {
+	for id, late := range map[defects.ID]time.Duration{
+		"": 0, defects.CLE01ReturnsLate: defects.Set{defects.CLE01ReturnsLate: {}}.Delay(defects.CLE01ReturnsLate), defects.CLE01StaysUndeclared: forGood,
+	} {
+		due, c := Due(defects.Set{id: {}}), candidate("a", "1.2.0")
+		if first := due(nil, c.Spec, noon); first != 0 {
+			t.Errorf("%s: the first is due in %s", id, first)
+		}
+		for range 2 { // each deletion begins anew
+			due(c, c.Spec, noon)
+			if again := due(nil, c.Spec, noon); again != late {
+				t.Errorf("%s: after a deletion it is due in %s, want %s", id, again, late)
+			}
+			if id == defects.CLE01ReturnsLate && due(nil, c.Spec, noon.Add(late)) != 0 {
+				t.Errorf("%s: it is not due when the delay is over", id)
+			}
+		}
+	}
+}

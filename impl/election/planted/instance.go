@@ -31,7 +31,20 @@ func neverClaims(d defects.Set) bool {
 
 // Due gives when a candidate is written again with the defects of a set.
 func Due(d defects.Set) election.Duer {
+	declared := false
+	var gone defects.Waits
 	return func(c *election.Candidate, wanted election.CandidateSpec, now time.Time) time.Duration {
+		switch {
+		case c != nil:
+			declared = true
+			gone.Done(wanted.LeaseName)
+		case declared && d.Has(defects.CLE01StaysUndeclared):
+			return forGood // defect: CLE-01-stays-undeclared
+		case declared:
+			return gone.Left(wanted.LeaseName, now, d.Delay(defects.CLE01ReturnsLate)) // defect: CLE-01-returns-late
+		default:
+			return 0
+		}
 		due := election.Due(c, wanted, now)
 		if late := d.Delay(defects.CLE03SlowAnswers); late > 0 && election.Owes(c) {
 			return max(c.Spec.PingTime.Add(late).Sub(now), 0) // defect: CLE-03-slow-answers
@@ -46,6 +59,9 @@ func Due(d defects.Set) election.Duer {
 		return due
 	}
 }
+
+// forGood is longer than any run.
+const forGood = 24 * time.Hour
 
 // oftenEvery is how often a candidate renews with CLE-02-renews-often.
 const oftenEvery = 10 * time.Second
