@@ -129,3 +129,29 @@ func TestSVM24_AWriteIsOfTheMigrationThatWasDeletedLast(t *testing.T) {
 		t.Errorf("%s %v", r.Verdict, r.Violations)
 	}
 }
+
+// That the servers ceased to agree excuses nothing of what had not come of a migration before.
+func TestHeld_ALossExcusesNoMigrationThatWasStuckBefore(t *testing.T) {
+	for _, id := range []requirement.ID{"SVM-09", "SVM-10", "SVM-11", "SVM-13", "SVM-16"} {
+		for stuck, want := range map[time.Duration]bool{goesOnWithin() + time.Minute: true, goesOnWithin() - time.Minute: false} {
+			b := onto(t, id).controls("cp1", far+4).controls("cp2", far+5).after(20 * time.Second)
+			b.stores("x", v1, "m", far+6, far+6, 1).stores("y", v1, "m", far+7, far+7, 2)
+			b.migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns)
+			switch id {
+			case "SVM-09":
+				b.loses("x", far+13)
+			case "SVM-10":
+				b.errs("x", 503)
+			case "SVM-11":
+				b.manager("cp2", history.ProcessExited).controls("cp1", far+13)
+			case "SVM-13":
+				b.exits("cp3", 1).starts("cp3", 50)
+			}
+			b.after(20*time.Second+stuck).announces(things, far+20, "a="+v2, "b="+v1).after(time.Second)
+			b.migrates("m", far+10, far+21, far+11, nowFailed).after(time.Minute)
+			if r := b.judge(t, id)[0]; (r.Verdict == law.Fail) != want {
+				t.Errorf("%s, %s before the loss: %s %v %+v", id, stuck, r.Verdict, r.Violations, r.Obligations)
+			}
+		}
+	}
+}
