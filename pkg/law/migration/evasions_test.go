@@ -165,3 +165,24 @@ func TestSVM15CountsNoRequestsThatTheHarnessHinders(t *testing.T) {
 	slow(false).finds(t, "SVM-15", "the slowest of a hundred requests took")
 	counted(t, slow(true).finds(t, "SVM-15"), "requests timed while a migration ran", 0)
 }
+
+// A request that migrations hold up until they have ended is slow while they run.
+func TestSVM15_ARequestIsAnsweredAfterTheEnd(t *testing.T) {
+	held := func(took time.Duration) *historyBuilder {
+		b := upgraded().manages("a", 8).waits(20 * time.Second)
+		for range 10 {
+			b.requests("a", 200, 6).after(time.Second)
+		}
+		b.migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for range 6 {
+			b.requests("a", 200, 6)
+		}
+		b.after(20*time.Second).migrates("m", 30, 60, 31, nowSucceeded)
+		for range 50 {
+			b.requests("a", 200, 6, sentBefore(took))
+		}
+		return b.after(time.Second)
+	}
+	held(19*time.Second).finds(t, "SVM-15", "the slowest of a hundred requests took 19.002s, and 2ms while none did")
+	held(0).finds(t, "SVM-15")
+}
