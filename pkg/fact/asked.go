@@ -57,6 +57,18 @@ func (h *History) Answered(change Stamp, within time.Duration) bool {
 	return h.ended || h.When(change).Latest+int64(within) <= h.Now
 }
 
+// Deletes is whether a request to delete something did so at a moment: Unknown where it may have.
+func (h *History) Deletes(a *Asked, at Moment) Truth {
+	took, sent := a.Took(), h.When(a.Stamp)
+	switch {
+	case a.Verb != "delete", sent.Earliest > at.Latest, took == Yes && sent.Latest < at.Earliest:
+		return No
+	case at.Earliest > sent.Latest+int64(requestDelay) && !h.Stalled(sent.Earliest, at.Latest):
+		return No // whatever became of it, that was long before
+	}
+	return took
+}
+
 // ByHarness is whether the harness made a change of an object: Yes where an answer names
 // the revision of the change, or the harness certainly deleted it at that time; Unknown
 // where a request that may have come through was under way.
@@ -65,15 +77,15 @@ func (h *History) ByHarness(group, resource, name string, change Stamp, deleted 
 	for _, a := range h.Asked(group, resource, name) {
 		took, sent := a.Took(), h.When(a.Stamp)
 		switch {
-		case took == No, deleted != (a.Verb == "delete"):
-		case took == Yes && !deleted:
+		case deleted:
+			by = max(by, h.Deletes(a, at))
+		case took == No, a.Verb == "delete":
+		case took == Yes:
 			// A write that finds nothing to change is answered with an older revision.
 			if a.ResourceVersion == change.Revision && a.From <= change.At {
 				return Yes
 			}
-		case sent.Earliest > at.Latest, took == Yes && sent.Latest < at.Earliest:
-		case took == Yes:
-			return Yes
+		case sent.Earliest > at.Latest:
 		case at.Earliest > sent.Latest+int64(requestDelay) && !h.Stalled(sent.Earliest, at.Latest):
 			// Whatever became of it, that was long before.
 		default:

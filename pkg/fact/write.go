@@ -1,6 +1,8 @@
 package fact
 
 import (
+	"strings"
+
 	"github.com/evenkeel/evenkeel/pkg/history"
 )
 
@@ -69,7 +71,8 @@ func (ws *writes) answered(ev *history.Event) {
 	w := ws.get(ev.Member, r.Write, func(w *Write) bool { return w.Answer.Seq > 0 })
 	w.Answer, w.Named = StampOf(ev), r.ResourceVersion
 	w.Accepted, w.Barrier, w.Guarded = r.Code >= 200 && r.Code < 300, r.Barrier, r.Class == history.ClassGuarded
-	w.Target = Resource{ws.text(r.Group), ws.text(r.Resource)}
+	resource, _, _ := strings.Cut(r.Resource, "/") // a subresource is part of its object
+	w.Target = Resource{ws.text(r.Group), ws.text(strings.Clone(resource))}
 }
 
 func (ws *writes) stored(ev *history.Event) {
@@ -92,14 +95,17 @@ func (h *History) Write(member string, number int64) *Write {
 // Writes are all tagged writes, in the order in which they were told of first.
 func (h *History) Writes() []*Write { return h.writes.all }
 
-// ResourceOfWrite is the resource of what a tagged write stored. An object of a kind that
-// the harness does not write has its tag from elsewhere: controllers copy annotations to
-// what they make.
+// ResourceOfWrite is the resource of what a tagged write stored: where the answer names the change in
+// etcd, that of the request, whatever the stored bytes say. An object of a kind that the harness does
+// not write has its tag from elsewhere: controllers copy annotations to what they make.
 func (h *History) ResourceOfWrite(w *Write) (Resource, bool) {
 	if !w.InEtcd() {
 		return Resource{}, false
 	}
 	r, ok := h.ResourceOf(w.APIVersion, w.Kind)
+	if w.Accepted && w.Named == w.Stored.Revision {
+		r, ok = w.Target, true
+	}
 	return r, ok && (len(h.hosting.written) == 0 || h.hosting.written[r])
 }
 

@@ -116,9 +116,14 @@ func (m *Migration) writing(change, written fact.Stamp) bool {
 
 // loss is a time without the agreement that a migration began with, while it ran: back is
 // when it was agreed on again, the zero Stamp if it was not before the end.
-type loss struct{ from, back fact.Stamp }
+type loss struct {
+	from, back fact.Stamp
+	// undefined is whether the definition went, so that servers have nothing to agree on.
+	undefined bool
+}
 
-// losses are those of a migration, in order.
+// losses are those of a migration, in order. Another one begins where a definition that went is
+// there again, with another version.
 func (m *Migration) losses() []loss {
 	target := m.target().Version
 	if target == "" {
@@ -129,13 +134,18 @@ func (m *Migration) losses() []loss {
 	during := m.agreements(m.Of).In(m.Started.Revision, m.end().Revision-1)
 	for _, a := range append([]fact.Value[Agreement]{m.agreement(m.Of, m.Started.Revision)}, during...) {
 		switch {
-		case a.Is.Version != target && !lost:
-			out, lost = append(out, loss{from: a.Stamp}), true
+		case a.Is.Version != target && (!lost || out[len(out)-1].undefined && a.Is.Told):
+			out, lost = append(out, loss{from: a.Stamp, undefined: !a.Is.Told}), true
 		case a.Is.Version == target && lost:
 			out[len(out)-1].back, lost = a.Stamp, false
 		}
 	}
 	return out
+}
+
+// disagreements are those losses in which servers have something to agree on.
+func (m *Migration) disagreements() []loss {
+	return fact.Where(m.losses(), func(l loss) bool { return !l.undefined })
 }
 
 // lost is the loss that had not ended when the migration did, if there is one.

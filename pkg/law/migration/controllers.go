@@ -74,17 +74,18 @@ func (m *Migration) takeovers() []fact.Stamp {
 	return out
 }
 
-// lastProgress is when it showed last that it went on: at its start, with an object that it
-// rewrote, or with a change of its status.
-func (m *Migration) lastProgress() fact.Stamp {
+// lastProgress is when it showed last, before a revision, that it went on: at its start, with an
+// object that it rewrote, or with a change of its status.
+func (m *Migration) lastProgress(before int64) fact.Stamp {
 	last := m.Started
 	for _, r := range m.Reports {
-		if r.Revision > last.Revision && m.ran(r.Revision) {
+		if r.Revision > last.Revision && r.Revision < before && m.ran(r.Revision) {
 			last = r.Stamp
 		}
 	}
-	if all := m.rewritten(); len(all) > 0 && all[len(all)-1].Revision > last.Revision {
-		last = all[len(all)-1].Stamp
+	all := m.rewritten()
+	if i := fact.Last(all, before-1, func(c *Change) int64 { return c.Revision }); i >= 0 && all[i].Revision > last.Revision {
+		last = all[i].Stamp
 	}
 	return last
 }

@@ -49,6 +49,26 @@ func TestSVM30_TheMigrationSucceeds(t *testing.T) {
 	lost().verdictOf(t, "SVM-30", law.Pass)
 }
 
+// A control plane that deletes its migration has to create another one.
+func TestSVM30_TheMigrationStays(t *testing.T) {
+	within := mustBound("SVM-30", "beginsWithin")
+	deleted := func() *historyBuilder {
+		b := on(t, "SVM-30").announces(things, far+3, "a="+v1, "b="+v1).stores("x", v1, "m", far+5, far+5, 1).controls("cp1", far+6)
+		b.after(20*time.Second).announces(things, far+7, "a="+v2, "b="+v2).after(time.Second)
+		return b.migrates("m", far+10, far+10, 0).after(time.Second).drops("m", far+11)
+	}
+	deleted().waits(within+time.Second).finds(t, "SVM-30", "migration m was deleted before it had ended")
+	deleted().waits(within-time.Second).finds(t, "SVM-30")
+	deleted().announces(things, far+12, "a="+v2, "b="+v1).waits(within+time.Second).finds(t, "SVM-30")
+	again := deleted().migrates("n", far+12, far+12, 0).migrates("n", far+12, far+13, far+12, nowRuns).stores("x", v2, "m", far+5, far+14, 0)
+	again.migrates("n", far+12, far+15, far+12, nowSucceeded).waits(time.Hour).verdictOf(t, "SVM-30", law.Pass)
+	asked := deleted().requests("cp1", 200, 0, func(ev *history.Event) {
+		r := ev.Request
+		r.Class, r.Verb, r.Group, r.Resource, r.Name = history.ClassMigration, "delete", "storagemigration.k8s.io", "storageversionmigrations", "m"
+	})
+	asked.waits(within+time.Second).finds(t, "SVM-30")
+}
+
 // A migration that gave way takes its turn when it runs again, too.
 func TestSVM28_RunsAgainBesideAnother(t *testing.T) {
 	for _, beside := range []bool{true, false} {
@@ -127,5 +147,31 @@ func TestSVM24_AWriteIsOfTheMigrationThatWasDeletedLast(t *testing.T) {
 	b.after(time.Second).stores("x", v2, "m", far+10, far+40, 0).after(time.Minute)
 	if r := b.judge(t, "SVM-24")[0]; r.Verdict != law.Pass {
 		t.Errorf("%s %v", r.Verdict, r.Violations)
+	}
+}
+
+// That the servers ceased to agree excuses nothing of what had not come of a migration before.
+func TestHeld_ALossExcusesNoMigrationThatWasStuckBefore(t *testing.T) {
+	for _, id := range []requirement.ID{"SVM-09", "SVM-10", "SVM-11", "SVM-13", "SVM-16"} {
+		for stuck, want := range map[time.Duration]bool{goesOnWithin() + time.Minute: true, goesOnWithin() - time.Minute: false} {
+			b := onto(t, id).controls("cp1", far+4).controls("cp2", far+5).after(20 * time.Second)
+			b.stores("x", v1, "m", far+6, far+6, 1).stores("y", v1, "m", far+7, far+7, 2)
+			b.migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns)
+			switch id {
+			case "SVM-09":
+				b.loses("x", far+13)
+			case "SVM-10":
+				b.errs("x", 503)
+			case "SVM-11":
+				b.manager("cp2", history.ProcessExited).controls("cp1", far+13)
+			case "SVM-13":
+				b.exits("cp3", 1).starts("cp3", 50)
+			}
+			b.after(20*time.Second+stuck).announces(things, far+20, "a="+v2, "b="+v1).after(time.Second)
+			b.migrates("m", far+10, far+21, far+11, nowFailed).after(time.Minute)
+			if r := b.judge(t, id)[0]; (r.Verdict == law.Fail) != want {
+				t.Errorf("%s, %s before the loss: %s %v %+v", id, stuck, r.Verdict, r.Violations, r.Obligations)
+			}
+		}
 	}
 }

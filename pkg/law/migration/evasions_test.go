@@ -165,3 +165,40 @@ func TestSVM15CountsNoRequestsThatTheHarnessHinders(t *testing.T) {
 	slow(false).finds(t, "SVM-15", "the slowest of a hundred requests took")
 	counted(t, slow(true).finds(t, "SVM-15"), "requests timed while a migration ran", 0)
 }
+
+// A request that migrations hold up until they have ended is slow while they run.
+func TestSVM15_ARequestIsAnsweredAfterTheEnd(t *testing.T) {
+	held := func(took time.Duration) *historyBuilder {
+		b := upgraded().manages("a", 8).waits(20 * time.Second)
+		for range 10 {
+			b.requests("a", 200, 6).after(time.Second)
+		}
+		b.migrates("m", 30, 30, 0).migrates("m", 30, 32, 31, nowRuns)
+		for range 6 {
+			b.requests("a", 200, 6)
+		}
+		b.after(20*time.Second).migrates("m", 30, 60, 31, nowSucceeded)
+		for range 50 {
+			b.requests("a", 200, 6, sentBefore(took))
+		}
+		return b.after(time.Second)
+	}
+	held(19*time.Second).finds(t, "SVM-15", "the slowest of a hundred requests took 19.002s, and 2ms while none did")
+	held(0).finds(t, "SVM-15")
+}
+
+// That the definition goes is no loss of an agreement, and makes up for none.
+func TestSVM21_TheDefinitionGoes(t *testing.T) {
+	ends := mustBound("SVM-21", "endsWithin")
+	begun := func() *historyBuilder {
+		b := newHistory().defines("v1", 1, 3, "v1").stores("x", v1, "m", 5, 5, 1).defines("v2", 2, 7, "v1", "v2").manages("a", 8).waits(20 * time.Second)
+		return b.migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	gone := func(b *historyBuilder) *historyBuilder { return b.loses("x", 15).undefines(16) }
+	gone(begun()).waits(ends+time.Minute).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-21")
+	gone(begun()).waits(ends+time.Minute).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-21")
+	gone(begun()).waits(time.Second).defines("v1", 1, 17, "v1").waits(ends+time.Minute).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-21", "has not ended 1m0s after")
+	gone(begun()).waits(time.Second).defines("v1", 1, 17, "v1").waits(2*statusWrites()).migrates("m", 10, 20, 11, nowSucceeded).finds(t, "SVM-21", "migration m succeeded at revision 20, and since revision 17")
+	gone(begun().defines("v1", 3, 13, "v1", "v2").waits(ends+time.Second)).waits(time.Second).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-21", "has not ended 1m0s after")
+	gone(begun().defines("v1", 3, 13, "v1", "v2").waits(ends-time.Minute/2)).waits(time.Minute).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-21")
+}

@@ -130,22 +130,20 @@ func (f *Facts) resources() []Resource {
 }
 
 // offers are what the members' API servers said last that they host of a resource, by an
-// event; silent is whether some member had given no answer.
-func (f *Facts) offers(r Resource, seq int64) (out []history.HostedResource, silent bool) {
+// event.
+func (f *Facts) offers(r Resource, seq int64) (out []history.HostedResource) {
 	for _, member := range f.Members() {
 		looks := f.Looks(member)
-		i := fact.Last(looks, seq, func(l *fact.Look) int64 { return l.Seq })
-		if i < 0 {
-			silent = true
-		} else if h, ok := looks[i].Find(fact.Resource{Group: r.Group, Resource: r.Name}); ok {
-			out = append(out, h)
+		if i := fact.Last(looks, seq, func(l *fact.Look) int64 { return l.Seq }); i >= 0 {
+			if h, ok := looks[i].Find(fact.Resource{Group: r.Group, Resource: r.Name}); ok {
+				out = append(out, h)
+			}
 		}
 	}
-	return out, silent
+	return out
 }
 
 // servedByAll is whether no member is known not to serve a version of a resource.
 func (f *Facts) servedByAll(r Resource, version string, seq int64) bool {
-	offers, _ := f.offers(r, seq)
-	return !slices.ContainsFunc(offers, func(h history.HostedResource) bool { return !slices.Contains(h.Served, version) })
+	return !slices.ContainsFunc(f.offers(r, seq), func(h history.HostedResource) bool { return !slices.Contains(h.Served, version) })
 }

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
@@ -115,10 +116,11 @@ func (f *Facts) deletions(of Resource, name string) []*fact.Asked {
 }
 
 // unasked are the deletions of objects that no client asked for: each request explains one
-// deletion after it was sent.
+// deletion that it may have brought about, an answered one before one of which it is not known
+// what became of it.
 func (f *Facts) unasked(r Resource) []*Change {
 	var out []*Change
-	used := map[string]int{}
+	used := map[*fact.Asked]bool{}
 	p := f.population(r)
 	for i := range p.changes {
 		c := &p.changes[i]
@@ -126,9 +128,9 @@ func (f *Facts) unasked(r Resource) []*Change {
 			continue
 		}
 		at, name := c.when(), c.Object.Name
-		asked := f.deletions(r, name)
-		if n := used[name]; n < len(asked) && asked[n].From <= at.Latest {
-			used[name]++
+		asked := fact.Where(f.deletions(r, name), func(a *fact.Asked) bool { return !used[a] && f.Deletes(a, c.askedFor()) != fact.No })
+		if len(asked) > 0 {
+			used[slices.MaxFunc(asked, func(a, b *fact.Asked) int { return cmp.Compare(a.Took(), b.Took()) })] = true
 			continue
 		}
 		namespace, _, _ := strings.Cut(name, "/")
@@ -141,11 +143,23 @@ func (f *Facts) unasked(r Resource) []*Change {
 	return out
 }
 
+// askedFor is when a deletion was asked for: when it was made, or when the object began to be
+// deleted that a finalizer held.
+func (c *Change) askedFor() fact.Moment {
+	first := c
+	for before := c.Before(); before != nil && before.Deleting; before = before.Before() {
+		first = before
+	}
+	return first.when()
+}
+
 // wentWith is whether a client had asked to delete what keeps an object, a namespace or a
-// definition, so that the object went before it did. removed are the deletions of that.
+// definition, so that the object went before it did. removed are the deletions of that. A request
+// of which it is not known what became of it counts where that was deleted afterwards.
 func (f *Facts) wentWith(at fact.Moment, of Resource, name string, removed []fact.Stamp) bool {
+	later := slices.ContainsFunc(removed, func(gone fact.Stamp) bool { return gone.Revision >= at.Revision })
 	return slices.ContainsFunc(f.deletions(of, name), func(a *fact.Asked) bool {
-		return a.From <= at.Latest && !slices.ContainsFunc(removed, func(gone fact.Stamp) bool {
+		return a.From <= at.Latest && (later || a.Took() == fact.Yes) && !slices.ContainsFunc(removed, func(gone fact.Stamp) bool {
 			return gone.Revision < at.Revision && f.When(gone).Latest >= a.From
 		})
 	})

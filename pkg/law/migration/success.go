@@ -52,13 +52,17 @@ func (m *Migration) left(fits func(*Change) bool) (compared int64, left []*Chang
 }
 
 // survives ends an obligation to come to a success in spite of something that happened
-// while the migration ran; met ends it if it did. To fail for want of an agreement is right.
+// while the migration ran; met ends it if it did. To fail for want of an agreement is right, and
+// excuses nothing of what had not come of it before that.
 func (m *Migration) survives(at fact.Moment, after string, met func(law.Entry) law.Entry) law.Entry {
 	e := law.Of(m.Name, at)
 	switch {
 	case m.Succeeded():
 		return met(e)
 	case !m.held():
+		if stuck := m.stuckBeforeLoss(at, after); stuck.Ending != "" {
+			return stuck
+		}
 		return e.Excused("the servers' agreement was lost, or nothing tells of it")
 	case m.Failed():
 		return e.Broken("migration %s failed (%s)%s, with %s", m.Name, m.reason(), after, m.standing()).Shown(at.Seq, m.Ended.Seq)
@@ -69,20 +73,51 @@ func (m *Migration) survives(at fact.Moment, after string, met func(law.Entry) l
 // unended ends the obligation of a migration that has not ended: whether nothing came of it
 // for longer than a controller that works takes.
 func (m *Migration) unended(at fact.Moment, after string) law.Entry {
-	progress := m.lastProgress()
-	allowed := goesOnWithin() + m.passesDone(progress, m.end())
-	e := law.Of(m.Name, at).Shown(at.Seq, progress.Seq)
-	e.Least, e.Most = lasted(m.clock(), m.When(progress), m.over())
+	e := m.stuck(m.lastProgress(m.end().Revision), m.end(), at, after)
 	switch {
-	case e.Least > allowed:
-		e.Ending, e.Why = law.Late, fmt.Sprintf("migration %s has not ended%s, and nothing came of it for %v or longer", m.Name, after, allowed.Round(time.Second))
+	case e.Ending != "":
 		return e
-	case e.Most > allowed:
-		return e.Unclear("it is not certain whether anything came of it in time")
 	case was(m.Gone):
 		return e.Excused("it was deleted before it ended")
 	case m.ManagerAble().At(m.Now) == fact.No:
 		return e.Excused("no controller could migrate at the end of the history")
 	}
 	return e.Open("the history ended before the migration did")
+}
+
+// stuckBeforeLoss ends the obligation of a migration of which nothing had come for too long when
+// its servers ceased to agree, after what happened to it. Any other one it leaves without an ending.
+func (m *Migration) stuckBeforeLoss(at fact.Moment, after string) law.Entry {
+	agreed := m.Started
+	for _, l := range m.losses() {
+		if l.from.Revision > m.Started.Revision && m.When(l.from).Before(at) != fact.Yes {
+			since := m.lastProgress(l.from.Revision)
+			if since.Revision < agreed.Revision {
+				since = agreed
+			}
+			if e := m.stuck(since, l.from, at, after); e.Ending != "" {
+				return e
+			}
+		}
+		agreed = l.back
+	}
+	return law.Entry{}
+}
+
+// stuck ends the obligation of a migration of which nothing came between two of its steps for
+// longer than a controller that works takes. Any other one it leaves without an ending.
+func (m *Migration) stuck(progress, until fact.Stamp, at fact.Moment, after string) law.Entry {
+	allowed, end := goesOnWithin()+m.passesDone(progress, until), m.over()
+	if until.Seq != m.end().Seq {
+		end = m.When(until)
+	}
+	e := law.Of(m.Name, at).Shown(at.Seq, progress.Seq)
+	e.Least, e.Most = lasted(m.clock(), m.When(progress), end)
+	switch {
+	case e.Least > allowed:
+		e.Ending, e.Why = law.Late, fmt.Sprintf("migration %s has not ended%s, and nothing came of it for %v or longer", m.Name, after, allowed.Round(time.Second))
+	case e.Most > allowed:
+		return e.Unclear("it is not certain whether anything came of it in time")
+	}
+	return e
 }

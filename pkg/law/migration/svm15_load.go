@@ -85,8 +85,8 @@ type answer struct {
 	seq      int64
 }
 
-// servesOthers compares the slowest requests while migrations ran with those while none
-// did. One that was served counts if nothing hindered the members
+// servesOthers compares the slowest requests while migrations ran, also for a part of their
+// time, with those while none did. One that was served counts if nothing hindered the members
 // meanwhile. One that was not served counts if its member was ready with nothing in its way, and
 // stayed so; where it ceased to be ready with nothing in its way, that is doubted. A write of
 // a custom resource may be held until its definition has been announced.
@@ -94,7 +94,8 @@ func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
 	var with, without []answer
 	busy, unexplained := fact.Or(fact.Each(f.Migrations, (*Migration).Running)...), 0
 	for _, r := range f.requests.timed {
-		one, during := answer{time.Duration(r.At - r.From), r.From, r.At, r.Seq}, busy.At(r.At) == fact.Yes
+		one := answer{time.Duration(r.At - r.From), r.From, r.At, r.Seq}
+		during := busy.Lasts(r.From, r.At+1, fact.Yes) > 0
 		if r.served && f.hindered().Lasts(r.From, r.At, fact.Unknown) > 0 {
 			continue
 		}
@@ -116,7 +117,7 @@ func servesOthers(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		}
 		if during {
 			with = append(with, one)
-		} else {
+		} else if busy.Lasts(r.From, r.At+1, fact.Unknown) == 0 {
 			without = append(without, one)
 		}
 	}

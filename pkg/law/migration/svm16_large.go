@@ -27,7 +27,7 @@ var svm16 = together{
 
 // comesToTheEnd judges how a migration ended.
 func (m *Migration) comesToTheEnd(law.Bounds) law.Entry {
-	e := m.Entry()
+	e, stuck := m.Entry(), m.stuckBeforeLoss(m.When(m.Created), "")
 	switch {
 	case m.Succeeded() && m.agreement(m.Of, m.Ended.Revision).Is.Version == "":
 		return e.Excused("it succeeded without an agreement, so that the next one has to show that all is migrated")
@@ -40,6 +40,8 @@ func (m *Migration) comesToTheEnd(law.Bounds) law.Entry {
 		return e.Met()
 	case m.Failed() && m.held():
 		return e.Shown(m.Started.Seq, m.Ended.Seq).Broken("migration %s failed (%s), with %s", m.Name, m.reason(), m.standing())
+	case stuck.Ending != "":
+		return stuck
 	case m.Failed():
 		return e.Excused("it lost its agreement, or its resource is not stored")
 	case was(m.Started) && m.held():

@@ -34,7 +34,7 @@ func TestSVM16WantsEveryObject(t *testing.T) {
 
 func TestSVM16TellsALostObjectFromADeletedOne(t *testing.T) {
 	begun := func() *historyBuilder {
-		return upgraded().stores("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0)
+		return upgraded().after(time.Minute).stores("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns).stores("x", v2, "m", 5, 14, 0)
 	}
 	// deletes has a user ask for y to be deleted.
 	deletes := func(t *historyBuilder, code int, changes ...func(*history.Event)) *historyBuilder {
@@ -48,15 +48,25 @@ func TestSVM16TellsALostObjectFromADeletedOne(t *testing.T) {
 	lost(begun()).finds(t, "SVM-16") // It may have been told too late.
 	// What a user has deleted is not lost, whichever is told first.
 	deletes(lost(begun()), 200, sentBefore(time.Second)).after(time.Minute).finds(t, "SVM-16")
-	lost(deletes(begun(), 200)).after(time.Minute).finds(t, "SVM-16")
+	lost(deletes(begun(), 200).away(time.Second)).after(time.Minute).finds(t, "SVM-16")
 	// No client knows what came of these.
 	lost(deletes(begun(), 0)).after(time.Minute).finds(t, "SVM-16")
 	lost(deletes(begun(), 504)).after(time.Minute).finds(t, "SVM-16")
+	lost(deletes(begun(), 504).after(time.Minute)).after(time.Minute).finds(t, "SVM-16")
+	// But of these it is known that nothing came, or nothing more.
+	lost(deletes(begun(), 504).after(2*time.Minute)).after(time.Minute).finds(t, "SVM-16", blamed)
+	lost(deletes(begun(), 200).after(time.Second)).after(time.Minute).finds(t, "SVM-16", blamed)
+	again := deletes(deletes(begun(), 504).after(time.Minute).loses("y", 15), 200, sentBefore(time.Second)).stores("y", v2, "m", 16, 16, 4)
+	again.after(2*time.Minute).loses("y", 17).after(time.Minute).finds(t, "SVM-16", blamed)
+	// A finalizer holds it for as long as it likes.
+	held := deletes(begun(), 200, sentBefore(time.Second)).stores("y", v2, "m", 6, 14, 0)
+	held.lastStored().Deleting = true
+	held.after(time.Hour).loses("y", 15).after(time.Minute).finds(t, "SVM-16")
 	// These did nothing.
 	lost(deletes(begun(), 409)).after(time.Minute).finds(t, "SVM-16", blamed)
 	lost(deletes(begun(), 503)).after(time.Minute).finds(t, "SVM-16", blamed)
 	// It is asked for once.
-	deletes(begun(), 200).loses("y", 15).stores("y", v2, "m", 16, 16, 4).loses("y", 17).after(time.Minute).finds(t, "SVM-16", blamed)
+	deletes(begun(), 200).away(time.Second).loses("y", 15).stores("y", v2, "m", 16, 16, 4).loses("y", 17).after(time.Minute).finds(t, "SVM-16", blamed)
 	// Nor does it matter that no migration runs any more.
 	begun().stores("y", v2, "m", 6, 15, 0).migrates("m", 10, 20, 11, nowSucceeded).loses("y", 30).after(time.Minute).finds(t, "SVM-16", blamed)
 	// An object that the harness did not write may have an owner that deletes it.
@@ -133,4 +143,23 @@ func TestSVM16WantsWhatComesInBetween(t *testing.T) {
 	early := newHistory().joins("a", 1).joins("b", 2).announces(things, 3, "a="+v1, "b="+v1).announces(things, 4, "a="+v2, "b="+v1)
 	early = stored(early, v1, created, 0, 12).announces(things, 31, "a="+v2, "b="+v2).migrates("m", 40, 40, 0).migrates("m", 40, 41, 40, nowRuns)
 	counted(t, stored(early, v2, first, 0, 12).migrates("m", 40, 210, 40, nowSucceeded).finds(t, "SVM-16"), "members that came to store", 1)
+}
+
+// A namespace whose deletion was asked for, and of which it is not known whether it was heeded, takes
+// its objects with it only if it goes.
+func TestSVM16_ANamespaceThatStaysTakesNothingWithIt(t *testing.T) {
+	lost := func(code int, goes bool) *historyBuilder {
+		b := upgraded().after(time.Minute).stores("hold/y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+		b.requests("a", code, 0, func(ev *history.Event) {
+			r := ev.Request
+			r.Class, r.Verb, r.Group, r.Resource, r.Name = history.ClassRead, "delete", "", "namespaces", "hold"
+		}).after(time.Hour).loses("hold/y", 14)
+		if goes {
+			b.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/namespaces/hold", Revision: 15})
+		}
+		return b.after(time.Minute)
+	}
+	lost(504, false).finds(t, "SVM-16", "things hold/y went after a migration of it had begun")
+	lost(504, true).finds(t, "SVM-16")
+	lost(200, false).finds(t, "SVM-16")
 }

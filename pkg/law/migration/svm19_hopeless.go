@@ -16,27 +16,29 @@ import (
 // migrate, ends as failed; and no migration stays open for ever (KEP-4192, the resource
 // version controller).
 var svm19 = together{
-	Row:   law.Row{ID: "SVM-19", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("failed")},
-	Parts: parts{fails(law.Row{ID: "SVM-19", Also: []string{history.LackTraffic}}, (*Migration).unstored, "which is never stored"), staysOpen},
+	Row: law.Row{ID: "SVM-19", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Discovery}, Needs: needs("failed")},
+	Parts: parts{fails(law.Row{ID: "SVM-19", Also: []string{history.LackTraffic}}, func(f *Facts) []vain {
+		return fact.Each(those((*Migration).unstored)(f), func(m *Migration) vain { return vain{m, m.When(m.Created), nil} })
+	}, "which is never stored"), staysOpen},
 }
 
 // unstored is whether its resource is hosted by the API servers themselves, and none says
 // that it is stored.
 func (m *Migration) unstored() bool {
-	offers, _ := m.offers(m.Of, m.end().Seq)
+	offers := m.offers(m.Of, m.end().Seq)
 	return len(offers) > 0 && !slices.ContainsFunc(offers, func(h history.HostedResource) bool { return h.Persisted || h.Custom || h.Aggregated })
 }
 
 // staysOpen has migrations begin, go on, and end. They may have to wait for an agreement, for
-// others, and for a controller. SVM-18 judges those of unknown resources, with a bound of its
-// own.
+// others, and for a controller. SVM-18 judges the time in which no server hosts the resource, with
+// a bound of its own.
 var staysOpen = law.Deadline[*Facts, pause]{
 	BoundOf: func(p pause, _ fact.Moment) time.Duration {
 		return requirement.MustBound("SVM-19", "open") + p.passesDone(p.from, p.until())
 	},
 	Over:    (*Facts).pauses,
 	Begin:   law.Once(func(p pause) fact.Moment { return p.When(p.from) }),
-	Running: func(p pause) fact.Signal { return fact.And(p.clock(), p.free()) },
+	Running: func(p pause) fact.Signal { return fact.And(p.clock(), p.free(), p.hosting()) },
 	Done:    func(p pause) []fact.Moment { return p.Moments(p.next) },
 	Breach: func(p pause, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
 		what := "come to an end"

@@ -2,6 +2,7 @@ package migration
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -12,7 +13,8 @@ import (
 
 // svm21: a migration whose servers do not agree any more stops, and does not succeed
 // (KEP-2339, "Storage version migrator"). An agreement on the same version that is back
-// before the end is for the migration to deal with: it may begin anew.
+// before the end is for the migration to deal with: it may begin anew. That the definition of its
+// resource goes is no loss of an agreement: then there is nothing to migrate (SVM-18).
 var svm21 = together{
 	Row:   law.Row{ID: "SVM-21", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{{Name: "ended", Tag: "ended", Breaches: true}}, Kinds: []string{kindDisagreed}},
 	Parts: parts{stopsWhenLost, endsWhenLost, each[*Migration]{Over: all, End: (*Migration).endsWithoutSuccess}},
@@ -23,14 +25,16 @@ var endsWhenLost = deadline{
 	Bound: "endsWithin",
 	Over:  all,
 	Begin: func(m *Migration) []fact.Moment {
-		return fact.Each(m.losses(), func(l loss) fact.Moment { return m.When(l.from) })
+		return fact.Each(m.disagreements(), func(l loss) fact.Moment { return m.When(l.from) })
 	},
 	Running: (*Migration).clock,
 	Done:    func(m *Migration) []fact.Moment { return m.Moments(m.Ended) },
 	Void: func(m *Migration) []law.Void {
 		back := m.Moments(fact.Each(m.losses(), func(l loss) fact.Stamp { return l.back })...)
-		return append(law.Voids("the servers agreed again before the bound was over", back...),
-			law.Voids("it was deleted before the bound was over", m.Moments(m.Gone)...)...)
+		undefined := fact.Where(m.agreements(m.Of).All(), func(a fact.Value[Agreement]) bool { return was(a.Stamp) && !a.Is.Told })
+		return slices.Concat(law.Voids("the servers agreed again before the bound was over", back...),
+			law.Voids("it was deleted before the bound was over", m.Moments(m.Gone)...),
+			law.Voids("the definition of its resource was deleted before the bound was over", fact.Each(undefined, func(a fact.Value[Agreement]) fact.Moment { return m.When(a.Stamp) })...))
 	},
 	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, _ time.Duration) string {
 		return fmt.Sprintf("migration %s has not ended %v after it lost its agreement", m.Name, requirement.MustBound("SVM-21", "endsWithin"))
@@ -43,7 +47,7 @@ var endsWhenLost = deadline{
 // the migration that runs or by one that says that it has failed.
 var stopsWhenLost = written{Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 	for _, m := range f.Migrations {
-		for _, lost := range m.losses() {
+		for _, lost := range m.disagreements() {
 			back := m.agreedAgain(lost)
 			for t := range f.touches(m.Of) {
 				if t.rewrites() && t.Revision >= lost.from.Revision && t.Revision <= back && (t.During == m || m.goesOnAfterFailure(t)) {
@@ -84,7 +88,7 @@ func (m *Migration) goesOnAfterFailure(t *Touch) bool {
 func (m *Migration) endsWithoutSuccess(law.Bounds) law.Entry {
 	lost, ok := m.lost()
 	switch {
-	case !ok || !was(m.Ended):
+	case !ok || !was(m.Ended) || lost.undefined:
 		return law.Entry{}
 	case m.Failed():
 		return m.ended().Met("ended")

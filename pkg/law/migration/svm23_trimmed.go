@@ -87,7 +87,7 @@ func (t trim) isDue(bounds law.Bounds) law.Entry {
 		return e.Unclear("storedVersions of %s lost %v, and it is not known with which definition migration %s had begun", t.of, t.gone, found[0].Name)
 	case len(goesOn) > 0:
 		m := goesOn[0]
-		if least, _ := m.When(m.lastProgress()).Until(t.Over()); least <= bounds.Of("succeedsAfter") {
+		if least, _ := m.When(m.lastProgress(fact.Forever)).Until(t.Over()); least <= bounds.Of("succeedsAfter") {
 			return e.Open("migration %s trimmed storedVersions at the end of the history, and it is not known whether it succeeded", m.Name)
 		}
 		why = "migration " + m.Name + " has not succeeded since"

@@ -1,6 +1,7 @@
 package migration
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,23 +64,51 @@ func (m *Migration) leavesTheRest(bounds law.Bounds) law.Entry {
 
 // freesTheQueue has the next one of the resource begin. Only one that waited for the deleted
 // one shows that it was given the turn; but none may be kept from it.
-var freesTheQueue = deadline{
-	Bound: "beginsWithin",
-	Over: func(f *Facts) []*Migration {
-		return fact.Where(deletedRunning(f), func(m *Migration) bool { return m.next() != nil })
+var freesTheQueue = law.Deadline[*Facts, turn]{
+	Bound:    "beginsWithin",
+	Over:     turns,
+	Describe: func(n turn) law.Entry { return n.Migration.Entry() },
+	Begin:    law.Once(func(n turn) fact.Moment { return n.When(n.after.Gone) }),
+	Running:  func(n turn) fact.Signal { return fact.And(n.clock(), n.turn()) },
+	Done:     func(n turn) []fact.Moment { return n.Moments(cmp.Or(n.Started, n.Ended)) },
+	Void: func(n turn) []law.Void {
+		return law.Voids("it was deleted before the bound was over", n.Moments(n.Gone)...)
 	},
-	Describe: func(m *Migration) law.Entry { return m.next().Entry() },
-	Begin:    law.Once(func(m *Migration) fact.Moment { return m.When(m.Gone) }),
-	Running:  func(m *Migration) fact.Signal { return fact.And(m.clock(), m.next().turn()) },
-	Done:     func(m *Migration) []fact.Moment { return m.Moments(m.next().Started) },
-	Breach: func(m *Migration, began fact.Moment, done *fact.Moment, took time.Duration) string {
+	Breach: func(n turn, began fact.Moment, done *fact.Moment, took time.Duration) string {
 		if done == nil {
-			return fmt.Sprintf("migration %s has not begun for %v after %s was deleted", m.next().Name, rounded(took), m.Name)
+			return fmt.Sprintf("migration %s has not begun for %v after %s was deleted", n.Name, rounded(took), n.after.Name)
 		}
 		elapsed, _ := began.Until(*done)
-		return fmt.Sprintf("migration %s began only %v after %s was deleted", m.next().Name, rounded(elapsed), m.Name)
+		return fmt.Sprintf("migration %s began only %v after %s was deleted", n.Name, rounded(elapsed), n.after.Name)
 	},
-	Tag: inTime("freed", "SVM-24", "beginsWithin", func(m *Migration) bool { return m.next().Created.Revision < m.Gone.Revision }),
+	Tag: func(n turn, began, done fact.Moment) []string {
+		return inTime("freed", "SVM-24", "beginsWithin", func(m *Migration) bool {
+			return was(m.Started) && m.Created.Revision < n.after.Gone.Revision
+		})(n.Migration, began, done)
+	},
+}
+
+// turn is that of a migration after another one of its resource was deleted.
+type turn struct {
+	*Migration
+	after *Migration
+}
+
+// turns are those of the oldest migrations that had not begun when one was deleted that ran: of
+// several if users deleted them before they began.
+func turns(f *Facts) (out []turn) {
+	for _, m := range deletedRunning(f) {
+		for _, o := range m.siblings() {
+			if was(o.Started) && o.Started.Revision < m.Gone.Revision || o.end().Revision < m.Gone.Revision {
+				continue
+			}
+			out = append(out, turn{o, m})
+			if was(o.Started) || !was(o.Gone) {
+				break
+			}
+		}
+	}
+	return out
 }
 
 // next is the oldest migration of the resource that had not begun when it was deleted, and

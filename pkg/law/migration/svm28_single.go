@@ -1,6 +1,8 @@
 package migration
 
 import (
+	"slices"
+
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
@@ -25,7 +27,8 @@ var svm28 = written{
 	},
 }
 
-// runs are when it began to run: once, and again each time that it had given way.
+// runs are when it began to run: once, and again each time that it had given way. One that does
+// not say that it runs does so when it rewrites its first object.
 func (m *Migration) runs() (out []fact.Stamp) {
 	before := m.Found // what was there before the history began to run before that
 	for _, r := range m.Reports {
@@ -35,7 +38,15 @@ func (m *Migration) runs() (out []fact.Stamp) {
 		}
 		before = now
 	}
+	if m.unsaid() {
+		out = append(out, m.Started)
+	}
 	return out
+}
+
+// unsaid is whether an object that it rewrote shows that it had begun, and no report does.
+func (m *Migration) unsaid() bool {
+	return was(m.Started) && !slices.ContainsFunc(m.Reports, func(r Report) bool { return r.Seq == m.Started.Seq })
 }
 
 // runsBeside judges that a migration began to run against one of another resource: none if
@@ -43,7 +54,7 @@ func (m *Migration) runs() (out []fact.Stamp) {
 func (m *Migration) runsBeside(o *Migration, at fact.Stamp) law.Entry {
 	e := law.Of(m.Name, m.When(at))
 	switch {
-	case o.lived(at.Revision) && o.saysRunning(at.Revision):
+	case o.lived(at.Revision) && o.runsBy(at.Revision):
 		return e.Broken("migration %s of %s began to run at revision %d, while %s of %s ran", m.Name, m.Of, at.Revision, o.Name, o.Of).
 			Shown(o.Started.Seq, at.Seq).As(kindSeveral, m.releaseAt(at.Revision, at.At))
 	case at == m.Started && was(o.Ended) && o.ran(m.Created.Revision) && o.Ended.Revision < m.Started.Revision && !m.agreement(m.Of, m.Created.Revision).Is.disputed():
@@ -52,9 +63,12 @@ func (m *Migration) runsBeside(o *Migration, at fact.Stamp) law.Entry {
 	return law.Entry{}
 }
 
-// saysRunning is whether the last report up to a revision says that it runs. A migration
-// that gave way to another one has begun and does not run.
-func (m *Migration) saysRunning(revision int64) bool {
+// runsBy is whether the last report up to a revision says that it runs, or it has begun without
+// saying so since. A migration that gave way to another one has begun and does not run.
+func (m *Migration) runsBy(revision int64) bool {
 	i := fact.Last(m.Reports, revision, func(r Report) int64 { return r.Revision })
+	if m.unsaid() && m.Started.Revision <= revision && (i < 0 || m.Reports[i].Revision < m.Started.Revision) {
+		return true
+	}
 	return i >= 0 && isTrue(m.Reports[i].Migration, history.MigrationRunning)
 }

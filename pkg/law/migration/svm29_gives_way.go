@@ -58,7 +58,7 @@ func (m *Migration) mayBegin() fact.Signal {
 	older := fact.Where(m.Migrations[:slices.Index(m.Migrations, m)], func(o *Migration) bool { return o.Of == m.Of })
 	others := fact.Where(m.Migrations, func(o *Migration) bool { return o.Of != m.Of && was(o.Started) })
 	busy := fact.Or(append(fact.Each(others, (*Migration).progresses), fact.Each(older, (*Migration).Pending)...)...)
-	return fact.And(m.clock(), m.agreeing(m.Of, func(string) bool { return true }), fact.Not(busy))
+	return fact.And(m.clock(), m.hosting(), m.agreeing(m.Of, func(string) bool { return true }), fact.Not(busy))
 }
 
 // progresses is while it runs and got somewhere a short time ago.

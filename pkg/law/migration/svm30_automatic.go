@@ -2,6 +2,7 @@ package migration
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
@@ -49,13 +50,18 @@ var isCreated = law.Deadline[*Facts, *due]{
 	},
 }
 
-// succeeds judges what comes of the migration that there is.
-func (d *due) succeeds(law.Bounds) law.Entry {
+// succeeds judges what comes of the first migration that there is, or of the next one where the
+// control plane has deleted that.
+func (d *due) succeeds(bounds law.Bounds) law.Entry {
 	all := d.migrations()
 	if len(all) == 0 {
 		return law.Entry{} // isCreated judges that there is none
 	}
-	switch m := all[0]; {
+	stays := slices.IndexFunc(all, func(m *Migration) bool { return !d.withdrawn(m) })
+	if stays < 0 {
+		return d.abandoned(all[len(all)-1], bounds)
+	}
+	switch m := all[stays]; {
 	case m.goesOn() && !was(m.Started):
 		return m.Entry().Open("the history ended before the migration had begun")
 	default:
@@ -109,6 +115,27 @@ func (d *due) since(m *Migration) fact.Stamp {
 		return d.agreed.Stamp
 	}
 	return m.Created
+}
+
+// withdrawn is whether the control plane deleted a migration before it had ended, while the servers
+// agreed as before.
+func (d *due) withdrawn(m *Migration) bool {
+	return was(m.Gone) && !was(m.Ended) && d.agreement(d.of, m.Gone.Revision).Seq == d.agreed.Seq &&
+		len(d.deletions(Resource{"storagemigration.k8s.io", watchedMigrations}, m.Name)) == 0
+}
+
+// abandoned ends the obligation of a migration that the control plane deleted, and that none
+// followed in the time in which one is created.
+func (d *due) abandoned(m *Migration, bounds law.Bounds) law.Entry {
+	until := d.Over()
+	if later := d.agreements(d.of).In(d.agreed.Revision, fact.Forever); len(later) > 0 {
+		until = d.When(later[0].Stamp)
+	}
+	if least, _ := lasted(d.clock(), d.When(m.Gone), until); least <= bounds.Of("beginsWithin") {
+		return m.Entry().Excused("it was deleted so shortly before the servers ceased to agree, or the history ended, that none could follow")
+	}
+	return m.Entry().Broken("migration %s was deleted before it had ended, and no client had asked for that; none followed, while the servers agreed on %s", m.Name, d.agreed.Is.Version).
+		Shown(m.Created.Seq, m.Gone.Seq)
 }
 
 // requested is whether the harness created it.

@@ -349,7 +349,7 @@ func TestStillBlamedInSpiteOfAllowances(t *testing.T) {
 		return t.requests("a", 200, 0, func(ev *history.Event) { ev.Request.Verb, ev.Request.Name = "delete", "y" })
 	}
 	twice := upgraded().stores("y", v1, "m", 6, 6, 2).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
-	del(del(twice)).loses("y", 14).stores("y", v2, "m", 15, 15, 3).loses("y", 16).stores("y", v2, "m", 17, 17, 4).loses("y", 18).
+	del(del(twice)).away(time.Second).loses("y", 14).stores("y", v2, "m", 15, 15, 3).loses("y", 16).stores("y", v2, "m", 17, 17, 4).loses("y", 18).
 		after(time.Minute).finds(t, "SVM-16", "no client had asked for that")
 }
 

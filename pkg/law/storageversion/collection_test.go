@@ -1,10 +1,13 @@
 package storageversion_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // manager is a change in the life of a member's controller manager.
@@ -67,6 +70,26 @@ func TestSV16Departed(t *testing.T) {
 		r = led(v1).says(things, 10, "a="+v1, "b="+v1, "x="+v1).says(things, 11, "a="+v1, "b="+v1).blames(t, "SV-16")
 		counted(t, r, "entries that went", 0) // it had never taken part
 	})
+}
+
+// An identity Lease that does not say for how long it is valid ends no duty of a server that has gone.
+func TestSV16_ALeaseWithoutADuration(t *testing.T) {
+	const unclear = "does not say for how long it is valid"
+	gone := func(h *historyBuilder, after time.Duration) *historyBuilder {
+		return h.starts("b", 1).pass(time.Minute).exits("b", 1).idle(after)
+	}
+	within := requirement.MustBound("SV-16", "expiredGoes")
+	reason(t, gone(led(v2), within+time.Second).blames(t, "SV-16"), unclear)
+	for _, h := range []*historyBuilder{
+		gone(led(v2), within-time.Second),
+		gone(led(v2).renews("b", 10, 3, 0), time.Minute),
+		gone(led(v2), time.Minute).leaves("b", 10).says(things, 12, "a="+v1).idle(within),
+		led(v2).starts("b", 1).idle(within + time.Minute),
+	} {
+		if r := h.blames(t, "SV-16"); strings.Contains(fmt.Sprint(r.Reasons), unclear) {
+			t.Errorf("the reasons are %q", r.Reasons)
+		}
+	}
 }
 
 func TestSV17Boot(t *testing.T) {

@@ -12,11 +12,35 @@ import (
 // sv07: the transition time moves exactly when the outcome of the agreement changes, the
 // outcome being the agreed version, or the condition's status where there is none: that is
 // False or Unknown (KEP-2339, StorageVersionCondition).
-var sv07 = law.Each[*facts, outcome]{
+var sv07 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-07", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "gained", Tag: "gained"}, {Name: "lost", Tag: "lost"}, {Name: "unchanged", Tag: "unchanged"},
 	}},
-	Over: (*facts).outcomes,
+	Parts: []law.Law[*facts]{sv07First, sv07Next},
+}
+
+// sv07First: the time of the first outcome of an object is when it came about.
+var sv07First = law.Each[*facts, outcome]{
+	Over: func(f *facts) []outcome {
+		return fact.Where(f.outcomes(), func(o outcome) bool { return o.earlier == nil && o.unconditional() })
+	},
+	End: func(o outcome, bounds law.Bounds) law.Entry {
+		skew := bounds.Of("clockSkew")
+		switch other := o.otherTime(int64(skew)); {
+		case other == "":
+			return law.Entry{}
+		case o.f.ClocksApart(skew):
+			return o.Entry().Unclear("the clocks of servers are not the recorder's, so that it is not certain when %s was", clock(o.to))
+		default:
+			return o.Entry().Broken("in %s the first outcome is %s, and the transition time is %s, %s", o.of.Name, showOutcome(o.Is), clock(o.to), other).Shown(o.Seq)
+		}
+	},
+}
+
+var sv07Next = law.Each[*facts, outcome]{
+	Over: func(f *facts) []outcome {
+		return fact.Where(f.outcomes(), func(o outcome) bool { return o.earlier != nil })
+	},
 	End: func(o outcome, bounds law.Bounds) law.Entry {
 		was, is, skew := showOutcome(o.earlier.Is), showOutcome(o.Is), bounds.Of("clockSkew")
 		name, before, now, e := o.of.Name, clock(o.from), clock(o.to), o.Entry()
@@ -60,7 +84,7 @@ func (o outcome) otherTime(skew int64) string {
 	switch {
 	case at-skew > written.Latest:
 		return "which had not come"
-	case at+skew < o.f.When(o.before.Stamp).Earliest:
+	case o.before != nil && at+skew < o.f.When(o.before.Stamp).Earliest:
 		return "which is before the revision that was changed"
 	case at+skew+underWay < written.Earliest && !o.f.Stalled(at, written.Latest):
 		return "which was long before"
@@ -68,7 +92,8 @@ func (o outcome) otherTime(skew int64) string {
 	return ""
 }
 
-// outcome is a revision with a condition, and the one with a condition before it.
+// outcome is a revision with a condition, and the one with a condition before it; nil where that is
+// not known, or there is none.
 type outcome struct {
 	revision
 	earlier  *fact.VersionRevision
@@ -90,11 +115,20 @@ func (f *facts) outcomes() (out []outcome) {
 		now := outcome{revision: r, to: k.Transition}
 		if before != nil {
 			now.earlier, now.from = before.VersionRevision, before.to
-			out = append(out, now)
 		}
+		out = append(out, now)
 		before = &now
 	}
 	return out
+}
+
+// unconditional is whether the object is new, or the revision before had no condition.
+func (o outcome) unconditional() bool {
+	if o.before == nil {
+		return true
+	}
+	_, ok := agreementCondition(o.before.Is)
+	return !ok
 }
 
 // showOutcome is the agreed version, or the status of the condition where there is none.

@@ -1,9 +1,11 @@
 package storageversion
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
+	"github.com/evenkeel/evenkeel/pkg/history"
 	"github.com/evenkeel/evenkeel/pkg/law"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
@@ -15,7 +17,7 @@ var sv16 = law.Together[*facts]{
 	Row: law.Row{ID: "SV-16", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "gone", Tag: "gone"}, {Name: "formed", Tag: "formed"},
 	}},
-	Parts: []law.Law[*facts]{sv16Gone, sv16Formed, sv16Expired},
+	Parts: []law.Law[*facts]{sv16Gone, sv16Formed, sv16Expired, sv16Endless},
 }
 
 // sv16Gone: no entry of a server that does not take part stays for longer than the bound: it
@@ -118,3 +120,21 @@ type expiry struct {
 	v     *fact.StorageVersion
 	began fact.Moment
 }
+
+// sv16Endless: of a member's server that has ended, and whose identity Lease does not say for how
+// long it is valid, it is not known when its entries have to go.
+var sv16Endless = law.Each[*facts, law.Member[*facts]]{Over: law.Members[*facts], End: func(m law.Member[*facts], bounds law.Bounds) law.Entry {
+	f, id := m.Facts, m.Facts.ServerID(m.Name)
+	renewals, p := f.Participation(id).Renewals, f.LastProcess(m.Name, history.ComponentAPIServer, f.Now)
+	entered := slices.ContainsFunc(f.StorageVersions(), func(v *fact.StorageVersion) bool { return v.EntryAt(id, f.LastTold()) != nil })
+	if len(renewals) == 0 || p == nil || p.Exited == nil || !entered || !f.TakesPart(id, f.LastTold()) {
+		return law.Entry{}
+	}
+	last, ended := renewals[len(renewals)-1], f.WhenEnded(p)
+	if gone, _ := ended.Until(f.Over()); last.Duration > 0 && !last.Renewed.IsZero() || gone <= bounds.Of("expiredGoes") {
+		return law.Entry{}
+	}
+	e := m.Entry()
+	e.Began = ended
+	return e.Unclear("the API server of %s has ended and has entries, and its identity Lease does not say for how long it is valid", m.Name).Shown(last.Seq, ended.Seq)
+}}

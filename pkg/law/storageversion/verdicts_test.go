@@ -384,7 +384,7 @@ func TestSV15WhatIsAskedForAfterItLeft(t *testing.T) {
 	without().blames(t, "SV-15", none)
 	custom := func(sent time.Duration) *historyBuilder {
 		return three(v1).customizes("create", 7).says(soundings, 8, "a="+c1, "b="+c1, "c="+c1).leaves("b", 10).says(soundings, 11, "a="+c1, "c="+c1).pass(10*time.Second).
-			sounds("b", 12).asks("b", 200, 12, numbered(12), class(history.ClassCustom), sentBefore(sent))
+			sounds("b", 12).asks("b", 200, 12, numbered(12), ofSoundings, sentBefore(sent))
 	}
 	custom(0).blames(t, "SV-24", "b stored x of the custom resource soundings as custom.io/v1 at revision 12, when it had announced nothing")
 	custom(20*time.Second).blames(t, "SV-24")
@@ -394,7 +394,7 @@ func TestSV15WhatIsAskedForAfterItLeft(t *testing.T) {
 			h.customizes("delete", 9)
 		}
 		return h.deletes(soundings, 10).leaves("b", 11).pass(time.Second).
-			sounds("b", 12).asks("b", 200, 12, numbered(12), class(history.ClassCustom))
+			sounds("b", 12).asks("b", 200, 12, numbered(12), ofSoundings)
 	}
 	undefined(true).blames(t, "SV-24")
 	undefined(false).blames(t, "SV-24", "b stored x of the custom resource soundings as custom.io/v1 at revision 12, when it had announced nothing")
@@ -404,6 +404,27 @@ const (
 	soundings = "custom.io.soundings"
 	c1        = "custom.io/v1"
 )
+
+// ofSoundings has a request be about the custom resource.
+func ofSoundings(ev *history.Event) {
+	ev.Request.Class, ev.Request.Group, ev.Request.Resource = history.ClassCustom, "custom.io", "soundings"
+}
+
+// A write is of the resource that was asked for, also where the bytes that are stored name another
+// one, or none.
+func TestSV15_StoredBytesNameAnotherResource(t *testing.T) {
+	stores := func(apiVersion, kind string) *historyBuilder {
+		h := three(v1).asks("b", 200, 12, numbered(12))
+		return h.stored(history.Stored{Type: history.StoredPut, Key: "/registry/g.io/things/x", Name: "x", Revision: 12, APIVersion: apiVersion, ObjectKind: kind, Writer: "b", Write: 12})
+	}
+	stores(v1, "Thing").blames(t, "SV-15")
+	stores("old.io/v1", "Thing").blames(t, "SV-15", "b stored x as old.io/v1 at revision 12, when it had announced g.io/v1")
+	stores("", "").blames(t, "SV-15", "b stored x as  at revision 12, when it had announced g.io/v1")
+	// A controller has copied the tag to an object of its own.
+	copied := three(v1).asks("b", 200, 12, numbered(12)).writes("b", v1, 12)
+	copied.stored(history.Stored{Type: history.StoredPut, Key: "/registry/old.io/others/x", Name: "x", Revision: 13, APIVersion: "old.io/v1", ObjectKind: "Other", Writer: "b", Write: 12})
+	copied.blames(t, "SV-15")
+}
 
 // customizes has the harness create or delete the definition of soundings.
 func (t *historyBuilder) customizes(verb string, revision int64) *historyBuilder {
