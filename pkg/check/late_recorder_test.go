@@ -34,10 +34,6 @@ func silent(events []history.Event, from, to int) []history.Event {
 	return numbered(slices.Insert(slices.Clone(events), end+1, ev))
 }
 
-// quietWhenLate are the requirements of which a breach yet ends without a word where it is not
-// certain when etcd made a change. They never pass so: what they need is not seen either.
-var quietWhenLate = []requirement.ID{"AD-23", "SVM-10", "SVM-12", "SVM-13", "SVM-21"}
-
 // movesLeases are the requirements that a silence of etcd itself excuses: no leader can renew then.
 var movesLeases = []requirement.ID{"CLE-15", "CLE-17"}
 
@@ -63,7 +59,7 @@ func TestJudge_ALateRecorderHidesNoBreach(t *testing.T) {
 				switch after := resultOf(s, events); {
 				case after.Verdict == Pass:
 					t.Errorf("%s: passes: %s", how, after.Obligations.Words())
-				case s.Want == story.Fail && after.Verdict != Fail && !saysUnclear(before, after) && !slices.Contains(quietWhenLate, s.Requirement):
+				case s.Want == story.Fail && after.Verdict != Fail && !saysUnclear(before, after):
 					t.Errorf("%s: the breach ended without a word: %s, and before %s", how, after.Obligations.Words(), before.Obligations.Words())
 				}
 			}

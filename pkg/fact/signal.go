@@ -259,10 +259,16 @@ func (s Signal) MayRise() []Moment {
 	return out
 }
 
-// Since delays the signal: it is Yes only when it has been so for a time.
+// Since delays the signal: it is Yes only when it has been so for a time, and Unknown when it
+// may have been.
 func (s Signal) Since(ns int64) Signal {
+	return Or(s.lasting(ns, Yes), And(s.lasting(ns, Unknown), Constant(Unknown)))
+}
+
+// lasting is Yes when the signal has been at least a value for a time.
+func (s Signal) lasting(ns int64, atLeast Truth) Signal {
 	var b Builder
-	for _, span := range s.Spans(Yes) {
+	for _, span := range s.Spans(atLeast) {
 		if span.Begin == Never {
 			b.Begin(Yes)
 		} else if span.End-span.Begin > ns {

@@ -137,17 +137,19 @@ func TestSignal_ADipToUnknownIsNoSecondRise(t *testing.T) {
 	}
 }
 
-func TestSignal_SinceHoldsOnlyAfterTheTimeAndNotForShorterSpans(t *testing.T) {
-	var b fact.Builder
-	b.SetAt(10, fact.Yes)
-	b.SetAt(14, fact.No)
-	b.SetAt(20, fact.Yes)
-	s := b.Signal().Since(5)
-	for at, want := range map[int64]fact.Truth{13: fact.No, 24: fact.No, 25: fact.Yes, 99: fact.Yes} {
-		if got := s.At(at); got != want {
-			t.Errorf("at %d it is %s, want %s", at, got, want)
+func TestSignal_SinceIsTheLeastThatItWasForTheTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, ns := signals(t, "s"), rapid.Int64Range(1, 20).Draw(t, "ns")
+		for at := int64(0); at <= 150; at++ {
+			want := fact.Yes
+			for before := at - ns; before <= at; before++ {
+				want = min(want, s.At(before))
+			}
+			if got := s.Since(ns).At(at); got != want {
+				t.Fatalf("at %d it has been so for %d: %s, want %s", at, ns, got, want)
+			}
 		}
-	}
+	})
 }
 
 func TestSignal_MayRiseWhereItIsNeverYes(t *testing.T) {

@@ -47,6 +47,18 @@ func (e Entry) because(ending Ending, format string, args []any) Entry {
 	return e
 }
 
+// Owed is the obligation where it is as certain as the truth that it was owed. The breach of one
+// that may have been owed is unclear, and all else that came of it proves nothing.
+func (e Entry) Owed(owed fact.Truth) Entry {
+	switch breach := e.Ending == Late || e.Ending == Broken; {
+	case owed == fact.Yes, owed == fact.Unknown && e.Ending == Unclear:
+		return e
+	case owed == fact.Unknown && breach:
+		return e.Unclear("it is not certain that it was owed: %s", e.Why)
+	}
+	return Entry{}
+}
+
 // Shown is the obligation with the numbers of the events that show how it ended.
 func (e Entry) Shown(seqs ...int64) Entry {
 	e.Evidence = Evidence(seqs...)

@@ -29,13 +29,14 @@ var ad23 = law.Written[*Facts]{
 			if s.local == nil || s.plain[groupsPath] == nil || document.told() == nil {
 				continue
 			}
-			if known.During(s.moment()) != fact.Yes || !f.allViewed(s.to) {
+			owed := known.During(s.moment())
+			if owed == fact.No || !f.allViewed(s.to) {
 				l.Add(s.lostBesides(document, long))
 				continue
 			}
-			l.MetBy(s.member.name, "a look", s.moment(), "quiet")
+			l.Add(law.Of("a look", s.moment()).By(s.member.name).Met("quiet").Owed(owed))
 			for _, r := range s.lacked() {
-				for _, e := range []law.Entry{r.local(), r.united(document), r.reached()} {
+				for _, e := range []law.Entry{r.local().Owed(owed), r.united(document).Owed(owed), r.reached().Owed(owed)} {
 					l.Add(e)
 					if seen[s.member.name] == nil {
 						seen[s.member.name] = map[string]bool{}
@@ -57,12 +58,12 @@ var ad23 = law.Written[*Facts]{
 }
 
 // lostBesides looks, while it is not known of all members whether they are there, for what the
-// union lacks of peers that are there and have been for long, as the member has. A member that
+// union lacks of peers that are there and may have been for long, as the member has. A member that
 // is gone, or does not answer, takes nothing of others with it; but it may keep the member from
 // learning of them.
 func (s *sweep) lostBesides(document *answer, long int64) law.Entry {
 	there := func(m *member) bool {
-		return fact.And(m.serves(), m.leased()).Since(long).During(s.moment()) == fact.Yes
+		return fact.And(m.serves(), m.leased()).Since(long).During(s.moment()) != fact.No
 	}
 	if !there(s.member) {
 		return law.Entry{}

@@ -1,6 +1,7 @@
 package discovery_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -252,6 +253,45 @@ func TestAD23UnionBesideAPeerThatDoesNotAnswer(t *testing.T) {
 				t.Errorf("%+v %q", r.Obligations, r.Reasons)
 			}
 		})
+	}
+}
+
+// Where it is not certain when a peer had joined, it is not certain that all must know of it.
+func TestAD23UnionWithoutAPeerThatMayHaveJoinedLongAgo(t *testing.T) {
+	bound := requirement.MustBound("AD-23", "peersShow")
+	for name, tc := range map[string]struct {
+		after   time.Duration
+		union   []string
+		unclear int64
+		want    []string
+	}{
+		"certainly too soon":           {bound - 7*time.Second, newer, 0, nil},
+		"it may be long enough":        {bound - 2*time.Second, newer, 1, nil},
+		"it is there, whenever it was": {bound - 2*time.Second, both, 0, nil},
+		"certainly long enough":        {bound + time.Second, newer, 0, []string{"a does not list x.io/v1beta1"}},
+	} {
+		for _, besides := range []bool{false, true} { // whether another peer does not answer meanwhile
+			t.Run(fmt.Sprint(name, ", and another peer is away: ", besides), func(t *testing.T) {
+				told := fleet().pass(time.Minute)
+				for _, m := range []string{"a", "b", "c"} {
+					told.looksAt(m, honest(m))
+				}
+				told.leaves("c", 40).pass(10*time.Second).joins("c", 41)
+				joined := &told.events[len(told.events)-1]
+				joined.From = joined.At - int64(5*time.Second)
+				unclear, want := tc.unclear, tc.want
+				if besides {
+					told.froze("b", history.ProcessPaused)
+					unclear, want = unclear+int64(len(want)), nil
+				}
+				s := honest("a")
+				s.union = tc.union
+				r := told.pass(tc.after).looksAt("a", s).blames(t, "AD-23", want...)
+				if r.Obligations.Unclear != unclear {
+					t.Errorf("%+v %q", r.Obligations, r.Reasons)
+				}
+			})
+		}
 	}
 }
 

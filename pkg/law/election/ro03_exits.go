@@ -51,6 +51,9 @@ func (f *Facts) endedItself(p *fact.Process, e law.Entry, givesUpAfter time.Dura
 		return e.Unclear("it ended by itself (%s), and whether the harness kept its etcd from it then is not certain", p.HowEnded()).Shown(p.Exited.Seq)
 	case fact.No:
 	}
+	if f.unserved(p, givesUpAfter) == fact.Unknown {
+		return e.Unclear("it ended by itself (%s), and whether the API server that it goes by had not served for so long is not certain", p.HowEnded()).Shown(p.Exited.Seq)
+	}
 	for _, g := range f.gaveUp(p, givesUpAfter) {
 		if takesPart(p.Component) && f.wentOn(p, g.since) <= notion("noticesWithin") {
 			return e.Unclear("it ended by itself (%s) when it had not renewed its Lease for %s, and nothing is known that kept it from that", p.Exit,
@@ -78,10 +81,16 @@ func (f *Facts) excuseExit(p *fact.Process, givesUpAfter time.Duration) string {
 		return "the power of the member was cut"
 	case takesPart(p.Component) && f.lostLately(p, givesUpAfter):
 		return "the controller had just lost its Lease, or could not renew it"
-	case takesPart(p.Component) && fact.Not(f.Serves(p.Member)).Since(int64(givesUpAfter)).During(*p.Exited) != fact.No:
+	case f.unserved(p, givesUpAfter) == fact.Yes:
 		return "the API server that the controller goes by did not serve"
 	}
 	return ""
+}
+
+// unserved is whether the API server that a controller goes by had not served for so long, when the
+// controller ended, that it may have ended because of that.
+func (f *Facts) unserved(p *fact.Process, givesUpAfter time.Duration) fact.Truth {
+	return min(fact.Of(takesPart(p.Component)), fact.Not(f.Serves(p.Member)).Since(int64(givesUpAfter)).During(*p.Exited))
 }
 
 // lostLately is whether a process had lost a Lease, was told to give it up, or could not

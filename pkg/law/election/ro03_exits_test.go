@@ -177,3 +177,29 @@ func TestRO03_TheLeaseOfACoordinatorExcusesNoAPIServer(t *testing.T) {
 		Component: history.ComponentAPIServer, Change: history.ProcessExited, Instance: 1, Exit: failed,
 	}}).wait(time.Second).expectBreaches(t, "RO-03", "the apiserver of a ended by itself")
 }
+
+// Each end of a process is told up to 300 ms after it: whether the API server of a controller had
+// been away for so long that the controller may have given up for that is not always certain.
+func TestRO03_AnExitIsUnclearWhereItsAPIServerMayHaveBeenAwayForSoLong(t *testing.T) {
+	givesUp := requirement.MustBound("RO-03", "givesUpAfter")
+	for after, want := range map[time.Duration]check.Verdict{
+		givesUp - time.Second:          check.Fail,
+		givesUp - 400*time.Millisecond: check.Inconclusive, // if the server ended as early as it may have
+		givesUp - 200*time.Millisecond: check.Inconclusive, // or the controller as late as it may have
+		givesUp + time.Second:          check.Pass,
+	} {
+		t.Run(after.String(), func(t *testing.T) {
+			judgetest.Expect(t, "RO-03", led(func(h *stories.Builder) {
+				h.ReleaseLease(stories.ManagersLease)
+				h.Elect(stories.ManagersLease, "cp1_1")
+				wait(h, requirement.MustBound("KEP-4355", "noticesWithin")+2*time.Second)
+				h.Exit(h.Members[2], "exit status 0", true)
+				wait(h, after)
+				h.ManagerProcess(h.Members[2], history.ProcessExited, "exit status 2")
+				h.StartManager(h.Members[2], "1.2")
+				h.Start(h.Members[2], "1.2")
+				h.AnswerReady(h.Members[2], 200, true)
+			}), want)
+		})
+	}
+}

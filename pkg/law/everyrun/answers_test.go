@@ -126,7 +126,7 @@ func TestKept_IsOpenOnlyWhileEtcdHasNotToldOfTheRevision(t *testing.T) {
 		"the history ended then": {9, law.Open},
 	} {
 		f := observed(store(5, "default/x", 1), store(6, "default/y", 2), store(8, "default/z", 3),
-			history.Event{At: 10 * second, Member: "cp1", Request: &history.Request{Write: 1, Name: "default/x", Code: 200, ResourceVersion: c.revision}})
+			history.Event{At: 10 * second, Member: "cp1", Request: &history.Request{Write: 1, Resource: "configmaps", Name: "default/x", Code: 200, ResourceVersion: c.revision}})
 		if e := f.acknowledged[0].kept(law.Bounds{}); e.Ending != c.want {
 			t.Errorf("%s: %+v, want %s", name, e, c.want)
 		}

@@ -64,8 +64,9 @@ type (
 	}
 	acknowledged struct {
 		origin
-		resource, name  string
-		write, revision int64
+		group, resource, name string
+		custom                bool
+		write, revision       int64
 	}
 	// stored is a change in etcd: which object it made or deleted, and the tagged write that
 	// it shows, if it shows one. Opaque bytes, such as encrypted ones, show none.
@@ -81,8 +82,11 @@ func begin(h *fact.History) *Facts {
 	return &Facts{History: h, definitions: map[fact.Resource]*fact.Values[*history.CustomResource]{}}
 }
 
+// registry is below which objects are kept in etcd.
+const registry = "/registry/"
+
 // definitionPrefix is where CustomResourceDefinitions are stored, by <plural>.<group>.
-const definitionPrefix = "/registry/apiextensions.k8s.io/customresourcedefinitions/"
+const definitionPrefix = registry + "apiextensions.k8s.io/customresourcedefinitions/"
 
 // Observe takes the next event in.
 func (f *Facts) Observe(ev *history.Event) {
@@ -100,7 +104,7 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeBalancer(ev)
 	case ev.Request != nil:
 		if r := ev.Request; r.Write > 0 && r.Class != history.ClassAggregated && r.Code >= 200 && r.Code < 300 {
-			f.acknowledged = append(f.acknowledged, acknowledged{o, r.Resource, r.Name, r.Write, r.ResourceVersion})
+			f.acknowledged = append(f.acknowledged, acknowledged{o, r.Group, r.Resource, r.Name, r.Class == history.ClassCustom, r.Write, r.ResourceVersion})
 		}
 	case ev.Stored != nil:
 		s := ev.Stored

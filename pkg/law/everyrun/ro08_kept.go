@@ -41,7 +41,7 @@ func (a acknowledged) kept(law.Bounds) law.Entry {
 func (a acknowledged) keptSomewhere(e law.Entry) law.Entry {
 	told := a.facts.ToldAllUntil(a.At)
 	switch w := a.facts.Write(a.member, a.write); {
-	case w != nil && w.InEtcd():
+	case w != nil && slices.ContainsFunc(a.facts.storedAt(w.Stored.Revision), a.is):
 		return law.Of("", e.Began).By(a.member).Met()
 	case told >= a.facts.Seq:
 		return e.Open("etcd did not tell of all up to the answer of %s, which names no revision", a.member)
@@ -54,7 +54,17 @@ func (a acknowledged) keptSomewhere(e law.Entry) law.Entry {
 // known.
 func (a acknowledged) is(s stored) bool {
 	tagged := s.write == a.write && s.writer == a.member
-	return strings.HasSuffix(s.key, "/"+a.name) && (tagged || s.opaque && strings.Contains(s.key, "/"+a.resource+"/"))
+	return (tagged || s.opaque) && a.under(s.key)
+}
+
+// under is whether the object of a write is kept under a key: below its group if it is that of a
+// custom resource, and below it or not if it is one of the control plane's own.
+func (a acknowledged) under(key string) bool {
+	below, found := strings.CutPrefix(key, registry+a.group+"/")
+	if !found && !a.custom {
+		below = strings.TrimPrefix(key, registry)
+	}
+	return below == a.resource+"/"+a.name
 }
 
 // storedAt are the changes of a revision: several, where one transaction made them.

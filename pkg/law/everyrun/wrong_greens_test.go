@@ -28,6 +28,19 @@ func slow(b *stories.Builder, m *story.Member, do func()) {
 	fault(history.PhaseHeal)
 }
 
+// storedUnder has the first member acknowledge a write that etcd has under a key, and name its revision
+// or not.
+func storedUnder(b *stories.Builder, key string, r history.Request, named bool) {
+	m := b.Members[0]
+	m.Writes++
+	rv := b.Store(key, "v1", "Any", "default/t0-cp1", history.Stored{Writer: m.Name, Write: m.Writes})
+	r.Verb, r.Version, r.Name, r.Write, r.Code = "update", "v1", "default/t0-cp1", m.Writes, 200
+	if named {
+		r.ResourceVersion = rv
+	}
+	b.Request(m, r)
+}
+
 // TestLaws_WrongGreens are breaches, and lacks of evidence, that a law could take for a
 // pass.
 func TestLaws_WrongGreens(t *testing.T) {
@@ -133,6 +146,28 @@ func TestLaws_WrongGreens(t *testing.T) {
 			m.Writes++
 			b.Request(m, history.Request{Class: history.ClassGuarded, Verb: "update", Version: "v1", Resource: "configmaps", Name: "default/t0-cp1", Write: m.Writes, Code: 200})
 			b.Advance(60_000)
+		}},
+		"an acknowledged write is under the key of another resource": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
+			storedUnder(b, "/registry/secrets/default/t0-cp1", history.Request{Class: history.ClassGuarded, Resource: "configmaps"}, true)
+		}},
+		"an acknowledged write is below another prefix": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
+			storedUnder(b, "/registry/old/configmaps/default/t0-cp1", history.Request{Class: history.ClassGuarded, Resource: "configmaps"}, true)
+		}},
+		"an acknowledged write is below another prefix, and names no revision": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
+			storedUnder(b, "/registry/old/configmaps/default/t0-cp1", history.Request{Class: history.ClassGuarded, Resource: "configmaps"}, false)
+			b.Advance(60_000)
+		}},
+		"an acknowledged write of a custom resource is below another group": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
+			storedUnder(b, "/registry/example.io/soundings/default/t0-cp1", history.Request{Class: history.ClassCustom, Group: "probe.example.io", Resource: "soundings"}, true)
+		}},
+		"an acknowledged write of a custom resource is below no group": {"RO-08", check.Fail, "at rest", func(b *stories.Builder) {
+			storedUnder(b, "/registry/soundings/default/t0-cp1", history.Request{Class: history.ClassCustom, Group: "probe.example.io", Resource: "soundings"}, true)
+		}},
+		"an acknowledged write of a custom resource is below its group": {"RO-08", check.Pass, "at rest", func(b *stories.Builder) {
+			storedUnder(b, "/registry/probe.example.io/soundings/default/t0-cp1", history.Request{Class: history.ClassCustom, Group: "probe.example.io", Resource: "soundings"}, true)
+		}},
+		"an acknowledged write of a built-in resource is below its group": {"RO-08", check.Pass, "at rest", func(b *stories.Builder) {
+			storedUnder(b, "/registry/reference.example.io/ballasts/default/t0-cp1", history.Request{Class: history.ClassGuarded, Group: "reference.example.io", Resource: "ballasts"}, true)
 		}},
 		"the last write that was acknowledged never comes to etcd": {"RO-08", check.Inconclusive, "at rest", func(b *stories.Builder) {
 			m := b.Members[0]

@@ -3,6 +3,7 @@ package migration
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/requirement"
@@ -100,7 +101,7 @@ func (m *Migration) target() Target {
 	}
 	now := m.agreement(m.Of, m.Started.Revision)
 	t := Target{Version: now.Is.Version, Told: now.Is.Told}
-	if t.Version == "" && m.writing(now.Stamp, m.Started) && now.Revision > m.Created.Revision {
+	if t.Version == "" && m.writing(now.Stamp, m.Started) != fact.No && now.Revision > m.Created.Revision {
 		t.Version = m.agreement(m.Of, now.Revision-1).Is.Version
 	}
 	t.Untold = !t.Told && m.written(m.Of) && !was(m.undefinedSince(m.Of, m.Started.Revision))
@@ -109,9 +110,19 @@ func (m *Migration) target() Target {
 
 // writing is whether a change may have come about so shortly before another one that the
 // controller, which decided before it, was writing the other one meanwhile.
-func (m *Migration) writing(change, written fact.Stamp) bool {
-	least, _ := m.When(change).Until(m.When(written))
-	return change.Revision <= written.Revision && least <= statusWrites()
+func (m *Migration) writing(change, written fact.Stamp) fact.Truth {
+	return min(fact.Of(change.Revision <= written.Revision), longer(statusWrites(), m.When(change), m.When(written)).Not())
+}
+
+// longer is whether more than a time passed between two moments.
+func longer(than time.Duration, from, to fact.Moment) fact.Truth {
+	switch least, most := from.Until(to); {
+	case least > than:
+		return fact.Yes
+	case most > than:
+		return fact.Unknown
+	}
+	return fact.No
 }
 
 // loss is a time without the agreement that a migration began with, while it ran: back is
@@ -159,28 +170,29 @@ func (m *Migration) lost() (loss, bool) {
 
 // held is whether the servers were in agreement from its start to its end, or to now. What it does
 // long after they were in agreement again is not for the want of it: it has to end soon (SVM-21).
-func (m *Migration) held() bool {
+func (m *Migration) held() fact.Truth {
 	if t := m.target(); t.Version == "" && !m.failedBeforeStart() {
 		now := m.agreement(m.Of, m.end().Revision-1).Is
-		return t.Untold && now.Version == "" && !now.disputed()
+		return fact.Of(t.Untold && now.Version == "" && !now.disputed())
 	}
 	all := m.losses()
 	if len(all) == 0 {
-		return true
+		return fact.Yes
 	}
 	back := all[len(all)-1].back
 	if !was(back) {
-		return false
+		return fact.No
 	}
-	least, _ := m.When(back).Until(m.over())
-	return least > requirement.MustBound("SVM-21", "endsWithin")+statusWrites()
+	return longer(requirement.MustBound("SVM-21", "endsWithin")+statusWrites(), m.When(back), m.over())
 }
 
 // finished is the version that objects are to be in when it has succeeded; empty if the
 // servers agree on none. Of a change of the agreement that came about while the success
 // was being written it cannot have known.
-func (m *Migration) finished() string {
-	if m.changedAtEnd() {
+func (m *Migration) finished() string { return m.finishedAfter(m.changedAtEnd() != fact.No) }
+
+func (m *Migration) finishedAfter(changed bool) string {
+	if changed {
 		return m.target().Version
 	}
 	return cmp.Or(m.agreement(m.Of, m.Ended.Revision).Is.Version, m.target().Version)
@@ -188,9 +200,10 @@ func (m *Migration) finished() string {
 
 // changedAtEnd is whether the agreement that it began with changed while its success was
 // being written.
-func (m *Migration) changedAtEnd() bool {
+func (m *Migration) changedAtEnd() fact.Truth {
 	target, now := m.target().Version, m.agreement(m.Of, m.Ended.Revision)
-	return target != "" && now.Is.Version != target && m.agreement(m.Of, now.Revision-1).Is.Version == target && m.writing(now.Stamp, m.Ended)
+	changed := target != "" && now.Is.Version != target && m.agreement(m.Of, now.Revision-1).Is.Version == target
+	return min(fact.Of(changed), m.writing(now.Stamp, m.Ended))
 }
 
 // standing says that the servers do not keep a migration from going on.

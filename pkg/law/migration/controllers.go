@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
 // releaseAt is that of the API server of the member whose controller manager led.
@@ -41,20 +42,29 @@ func lasted(holds fact.Signal, from, to fact.Moment) (least, most time.Duration)
 	return time.Duration(holds.Lasts(from.Latest, to.Earliest, fact.Yes)), time.Duration(holds.Lasts(from.Earliest, to.Latest, fact.Unknown))
 }
 
-// ends are the processes of a component that ended while a migration certainly ran.
-func (m *Migration) ends(component string) []*fact.Process {
-	begin := m.begun()
+// ends are the processes of a component that ended while a migration ran, or may have.
+func (m *Migration) ends(component string, ran fact.Truth) []*fact.Process {
 	return fact.Where(m.AllProcesses(), func(p *fact.Process) bool {
-		return p.Component == component && p.Exited != nil && was(begin) && m.When(begin).Before(*p.Exited) == fact.Yes &&
-			(m.goesOn() || p.Exited.Before(m.When(m.end())) == fact.Yes)
+		return p.Component == component && p.Exited != nil && m.Running().During(*p.Exited) >= ran
 	})
 }
 
-// crashes are those of controller managers that led.
-func (m *Migration) crashes() []*fact.Process {
-	return fact.Where(m.ends(history.ComponentControllerManager), func(p *fact.Process) bool {
-		return m.ManagerLeads(p.Member).At(p.Exited.Earliest) == fact.Yes
-	})
+// crashes are those of controller managers that led, or may have.
+func (m *Migration) crashes(led fact.Truth) []*fact.Process {
+	return fact.Where(m.ends(history.ComponentControllerManager, led), func(p *fact.Process) bool { return m.crashed(p) >= led })
+}
+
+// crashed is whether a controller manager ended that led, while a migration ran.
+func (m *Migration) crashed(p *fact.Process) fact.Truth {
+	return min(m.Running().During(*p.Exited), m.ManagerLeads(p.Member).At(p.Exited.Earliest))
+}
+
+// survivesEnds is the obligation to come to a success in spite of the ends of processes.
+func (m *Migration) survivesEnds(ends []*fact.Process, after string) law.Entry {
+	if len(ends) == 0 {
+		return law.Entry{}
+	}
+	return m.survives(*ends[0].Exited, after, func(e law.Entry) law.Entry { return e.Met() })
 }
 
 // takeovers are when a member's controller manager came to lead, after another one, while

@@ -772,7 +772,7 @@ func TestObjectOf(t *testing.T) {
 
 func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
 	// Of ten things seven are written when the controller of a ends, and the rest after.
-	interrupted := func(again int) *historyBuilder {
+	interrupted := func(again int, meanwhile ...func(*historyBuilder)) *historyBuilder {
 		b := newHistory().stored(history.Stored{Type: history.StoredPut, Key: leaderLease, Revision: 1, Created: 1, Lease: &history.Lease{Holder: "a_1"}}).
 			manager("a", history.ProcessStarted).joins("a", 2).announces(things, 3, "a="+v2)
 		write := func(i int) string {
@@ -787,12 +787,15 @@ func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
 		for i := range 7 {
 			b.stores(write(i), v2, "m", 20+int64(i), 40+int64(i), 0)
 		}
-		b.manager("a", history.ProcessExited)
+		b.after(time.Second).manager("a", history.ProcessExited)
+		for _, do := range meanwhile {
+			do(b)
+		}
 		for i := range again {
 			write(i)
 		}
 		for i := 7; i < 10; i++ {
-			b.stores(write(i), v2, "m", 20+int64(i), 40+int64(i), 0)
+			b.stores(write(i), v2, "m", 20+int64(i), 50+int64(i), 0)
 		}
 		return b.migrates("m", 30, 60, 31, nowSucceeded)
 	}
@@ -800,6 +803,24 @@ func TestSVM12CountsWhatIsWrittenAgain(t *testing.T) {
 	counted(t, interrupted(0).finds(t, "SVM-12"), what, 1)
 	counted(t, interrupted(2).finds(t, "SVM-12"), what, 1)
 	counted(t, interrupted(7).finds(t, "SVM-12", "when 7 of 10 objects were done, and 7 of those were written again"), what, 0)
+	// Another controller may have led when it ended, so that it interrupted nothing.
+	taken := func(b *historyBuilder) {
+		b.late = true
+		b.leads("b", 50).events[len(b.events)-1].From = b.now - int64(time.Second)/2
+		b.late = false
+	}
+	// It may have begun anew because the agreement had been lost, if that was not too long ago.
+	lost := func(b *historyBuilder) {
+		b.announces(things, 48, "a="+v2, "b="+v1).announces(things, 49, "a="+v2).after(mustBound("SVM-21", "endsWithin") + statusWrites() + time.Second/2)
+		b.late = true
+	}
+	for name, meanwhile := range map[string]func(*historyBuilder){"taken": taken, "lost": lost} {
+		for again, unclear := range map[int]int64{2: 0, 7: 1} {
+			if r := interrupted(again, meanwhile).finds(t, "SVM-12"); r.Obligations.Unclear != unclear {
+				t.Errorf("%s, %d times: %+v %q", name, again, r.Obligations, r.Reasons)
+			}
+		}
+	}
 	// Writes that no client saw may have been repetitions.
 	blind := interrupted(0)
 	for i := range blind.events {

@@ -67,12 +67,12 @@ func (p *passage) disturbed(m *Migration) {
 		share, at := float64(n.in[m.target().Version]*100/max(n.total, 1)), p.bounds.Number(mark)
 		return p.large(n) && max(share-at, at-share) <= p.bounds.Number(by)
 	}
-	for _, e := range m.ends(history.ComponentAPIServer) {
+	for _, e := range m.ends(history.ComponentAPIServer, fact.Yes) {
 		if p.large(told(e)) {
 			p.counts["servers"]++
 		}
 	}
-	for _, crash := range fact.Where(m.crashes(), p.killed) {
+	for _, crash := range fact.Where(m.crashes(fact.Yes), p.killed) {
 		for _, mark := range []string{"early", "half", "late"} {
 			if near(told(crash), mark, "killedWithin") {
 				p.counts[mark]++

@@ -19,36 +19,63 @@ func leavesNone(which string, fits func(*Migration, *Change) bool, tags ...strin
 
 // leaves judges a success by the objects that fit.
 func (m *Migration) leaves(which string, fits func(*Change) bool, tags ...string) law.Entry {
-	compared, left := m.left(fits)
-	switch target := m.finished(); {
-	case len(left) > 0:
+	switch r := m.left(fits); {
+	case len(r.left) > 0:
 		return m.ended().Broken("migration %s succeeded at revision %d, and %d objects %s are not stored as %s, the first one being %s %s, which is stored as %s",
-			m.Name, m.Ended.Revision, len(left), which, target, m.Of.Name, left[0].Object.Name, left[0].Version()).Shown(evidenceOf(m.Ended.Seq, left)...)
-	case target == "" && compared > 0:
+			m.Name, m.Ended.Revision, len(r.left), which, r.target, m.Of.Name, r.left[0].Object.Name, r.left[0].Version()).Shown(evidenceOf(m.Ended.Seq, r.left)...).Owed(r.sure)
+	case r.target == "" && r.compared > 0:
 		return m.ended().Unclear("it succeeded when the servers agreed on no version, so that what it did cannot be compared with any")
+	default:
+		return tally(m.ended(), r.compared, tags...)
 	}
-	return tally(m.ended(), compared, tags...)
 }
 
-// left are the objects that a migration which succeeded has not left as they are to be:
+// rest is what a migration which succeeded has left.
+type rest struct {
+	// target is the version that objects are to be in.
+	target   string
+	compared int64
+	// left are the objects that it has not left as they are to be, and sure is whether there
+	// certainly are any.
+	left []*Change
+	sure fact.Truth
+}
+
+// left is what a migration which succeeded has left. Where it is not certain whether a change of the
+// agreement came while its success was being written, what is as it has to be for one of the two may
+// not be for the other.
+func (m *Migration) left(fits func(*Change) bool) rest {
+	changed := m.changedAtEnd()
+	if changed != fact.Unknown {
+		return m.leftAfter(changed == fact.Yes, fits)
+	}
+	out, other := m.leftAfter(true, fits), m.leftAfter(false, fits)
+	if len(out.left) == 0 {
+		out, other = other, out
+	}
+	out.sure = max(fact.Of(len(other.left) > 0), fact.Unknown)
+	return out
+}
+
+// leftAfter goes by whether the agreement changed while the success was being written. Left are
 // those that existed at the end and fit, and are in another version than the one that
 // objects are to be in; without any agreement, in one that no server stores. What users
 // wrote in a version that was agreed on while the success was being written is not what it
 // left.
-func (m *Migration) left(fits func(*Change) bool) (compared int64, left []*Change) {
-	now, target, changed := m.agreement(m.Of, m.Ended.Revision), m.finished(), m.changedAtEnd()
+func (m *Migration) leftAfter(changed bool, fits func(*Change) bool) rest {
+	now, r := m.agreement(m.Of, m.Ended.Revision), rest{target: m.finishedAfter(changed), sure: fact.Yes}
 	for _, c := range m.population(m.Of).at(m.Ended.Revision) {
 		version := c.Version()
 		switch {
 		case !fits(c):
-		case version == target, target == "" && (len(now.Is.Encodings) == 0 || slices.Contains(now.Is.Encodings, version)):
-			compared++
+		case version == r.target, r.target == "" && (len(now.Is.Encodings) == 0 || slices.Contains(now.Is.Encodings, version)):
+			r.compared++
 		case changed && c.tagged() && c.Revision > now.Revision && now.Is.Version != "" && version == now.Is.Version:
 		default:
-			left = append(left, c)
+			r.left = append(r.left, c)
 		}
 	}
-	return compared, left
+	return r
 }
 
 // survives ends an obligation to come to a success in spite of something that happened
@@ -56,18 +83,20 @@ func (m *Migration) left(fits func(*Change) bool) (compared int64, left []*Chang
 // excuses nothing of what had not come of it before that.
 func (m *Migration) survives(at fact.Moment, after string, met func(law.Entry) law.Entry) law.Entry {
 	e := law.Of(m.Name, at)
-	switch {
-	case m.Succeeded():
+	if m.Succeeded() {
 		return met(e)
-	case !m.held():
-		if stuck := m.stuckBeforeLoss(at, after); stuck.Ending != "" {
-			return stuck
-		}
-		return e.Excused("the servers' agreement was lost, or nothing tells of it")
-	case m.Failed():
-		return e.Broken("migration %s failed (%s)%s, with %s", m.Name, m.reason(), after, m.standing()).Shown(at.Seq, m.Ended.Seq)
 	}
-	return m.unended(at, after)
+	failed := m.unended(at, after)
+	if m.Failed() {
+		failed = e.Broken("migration %s failed (%s)%s, with %s", m.Name, m.reason(), after, m.standing()).Shown(at.Seq, m.Ended.Seq)
+	}
+	if failed = failed.Owed(m.held()); failed.Ending != "" {
+		return failed
+	}
+	if stuck := m.stuckBeforeLoss(at, after); stuck.Ending != "" {
+		return stuck
+	}
+	return e.Excused("the servers' agreement was lost, or nothing tells of it")
 }
 
 // unended ends the obligation of a migration that has not ended: whether nothing came of it

@@ -14,14 +14,14 @@ var svm11 = each[*Migration]{
 	Row:  law.Row{ID: "SVM-11", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("survived")},
 	Over: all,
 	End: func(m *Migration, _ law.Bounds) law.Entry {
-		crashes, takeovers := m.crashes(), m.takeovers()
+		crashes, takeovers := m.crashes(fact.Yes), m.takeovers()
 		switch {
 		case len(crashes) > 0:
 			return m.survives(*crashes[0].Exited, " after its controller had ended", func(e law.Entry) law.Entry { return m.outlivesController(e, takeovers) })
 		case len(takeovers) > 0:
 			return m.survives(m.When(takeovers[0]), " after another controller had come to lead", func(e law.Entry) law.Entry { return e.Met() })
 		}
-		return law.Entry{}
+		return m.survivesEnds(m.crashes(fact.Unknown), " after its controller had ended").Owed(fact.Unknown)
 	},
 }
 

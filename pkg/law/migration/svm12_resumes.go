@@ -14,11 +14,11 @@ var svm12 = written{
 	Row: law.Row{ID: "SVM-12", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("interrupted", "before", "after")},
 	Judge: func(f *Facts, l *law.Ledger, bounds law.Bounds) {
 		for _, m := range f.Migrations {
-			crashes, sent := m.crashes(), m.sent()
+			crashes, sent, held := m.crashes(fact.Unknown), m.sent(), m.held()
 			switch {
 			case len(crashes) == 0:
 				continue
-			case !m.held():
+			case held == fact.No:
 				l.Add(law.Of(m.Name, *crashes[0].Exited).Excused("the servers' agreement was lost, so that it may have had to begin anew"))
 				continue
 			}
@@ -28,14 +28,16 @@ var svm12 = written{
 				if i+1 < len(crashes) {
 					until = crashes[i+1].Exited.Latest
 				}
-				m.resumes(l, bounds, sent, *c.Exited, until)
+				for _, e := range m.resumes(bounds, sent, *c.Exited, until) {
+					l.Add(e.Owed(min(held, m.crashed(c))))
+				}
 			}
 		}
 	},
 }
 
 // resumes judges what was written again after an interruption and before the next one.
-func (m *Migration) resumes(l *law.Ledger, bounds law.Bounds, sent []exchange, crash fact.Moment, until int64) {
+func (m *Migration) resumes(bounds law.Bounds, sent []exchange, crash fact.Moment, until int64) []law.Entry {
 	asked, done, again, after := map[string]bool{}, map[string]bool{}, map[string]bool{}, int64(0)
 	for _, x := range sent {
 		asked[x.name] = true
@@ -56,14 +58,13 @@ func (m *Migration) resumes(l *law.Ledger, bounds law.Bounds, sent []exchange, c
 	// So early in a migration nearly everything comes after the interruption, wherever it
 	// goes on.
 	case float64(len(done)) < bounds.Number("interruptedBeyond")*objects, after == 0:
-		l.Add(e.Excused("too little was done by then, or nothing was written afterwards"))
+		return []law.Entry{e.Excused("too little was done by then, or nothing was written afterwards")}
 	case float64(len(again)) > most:
-		l.Add(e.Shown(m.Started.Seq, crash.Seq).Broken(
+		return []law.Entry{e.Shown(m.Started.Seq, crash.Seq).Broken(
 			"the controller of migration %s ended when %d of %d objects were done, and %d of those were written again afterwards (%.0f may be)",
-			m.Name, len(done), len(asked), len(again), most))
-	default:
-		l.Add(e.Met("interrupted"), tally(e, int64(len(done)), "before"), tally(e, after, "after"))
+			m.Name, len(done), len(asked), len(again), most)}
 	}
+	return []law.Entry{e.Met("interrupted"), tally(e, int64(len(done)), "before"), tally(e, after, "after")}
 }
 
 // linkSawAll doubts what is counted where the link has not seen all writes.

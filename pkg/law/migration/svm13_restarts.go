@@ -12,9 +12,10 @@ var svm13 = each[*Migration]{
 	Row:  law.Row{ID: "SVM-13", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: needs("survived")},
 	Over: all,
 	End: func(m *Migration, _ law.Bounds) law.Entry {
-		ended, ends := map[string]bool{}, m.ends(history.ComponentAPIServer)
+		const restarted = " after API servers had been restarted"
+		ended, ends := map[string]bool{}, m.ends(history.ComponentAPIServer, fact.Yes)
 		if len(ends) == 0 {
-			return law.Entry{}
+			return m.survivesEnds(m.ends(history.ComponentAPIServer, fact.Unknown), restarted).Owed(fact.Unknown)
 		}
 		var last fact.Moment // the first end of the member that ended last
 		for _, p := range ends {
@@ -22,7 +23,7 @@ var svm13 = each[*Migration]{
 				ended[p.Member], last = true, *p.Exited
 			}
 		}
-		return m.survives(*ends[0].Exited, " after API servers had been restarted", func(e law.Entry) law.Entry {
+		return m.survives(*ends[0].Exited, restarted, func(e law.Entry) law.Entry {
 			switch least, _ := last.Until(m.When(m.Ended)); {
 			case len(ended) < len(m.Members()):
 				return e.Met()

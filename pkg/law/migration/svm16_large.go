@@ -32,20 +32,19 @@ func (m *Migration) comesToTheEnd(law.Bounds) law.Entry {
 	case m.Succeeded() && m.agreement(m.Of, m.Ended.Revision).Is.Version == "":
 		return e.Excused("it succeeded without an agreement, so that the next one has to show that all is migrated")
 	case m.Succeeded():
-		compared, left := m.left(func(*Change) bool { return true })
-		if len(left) > 0 {
-			return e.Shown(evidenceOf(m.Ended.Seq, left)...).
-				Broken("migration %s succeeded at revision %d with %d objects stored as %s, and %d that are not", m.Name, m.Ended.Revision, compared, m.finished(), len(left))
+		if r := m.left(func(*Change) bool { return true }); len(r.left) > 0 {
+			return e.Shown(evidenceOf(m.Ended.Seq, r.left)...).
+				Broken("migration %s succeeded at revision %d with %d objects stored as %s, and %d that are not", m.Name, m.Ended.Revision, r.compared, r.target, len(r.left)).Owed(r.sure)
 		}
 		return e.Met()
-	case m.Failed() && m.held():
-		return e.Shown(m.Started.Seq, m.Ended.Seq).Broken("migration %s failed (%s), with %s", m.Name, m.reason(), m.standing())
+	case m.Failed() && m.held() != fact.No:
+		return e.Shown(m.Started.Seq, m.Ended.Seq).Broken("migration %s failed (%s), with %s", m.Name, m.reason(), m.standing()).Owed(m.held())
 	case stuck.Ending != "":
 		return stuck
 	case m.Failed():
 		return e.Excused("it lost its agreement, or its resource is not stored")
-	case was(m.Started) && m.held():
-		return m.unended(m.When(m.Created), "")
+	case was(m.Started):
+		return m.unended(m.When(m.Created), "").Owed(m.held())
 	}
 	return law.Entry{}
 }

@@ -95,10 +95,11 @@ func (m *Migration) endsWithoutSuccess(law.Bounds) law.Entry {
 	}
 	target := m.target().Version
 	stored := m.storedAt(m.Of, max(lost.from.Revision, m.Started.Revision))
-	if stored.total == stored.in[target] && m.writing(lost.from, m.Ended) {
+	writing := min(fact.Of(stored.total == stored.in[target]), m.writing(lost.from, m.Ended))
+	if writing == fact.Yes {
 		return m.ended().Excused("its success was being written when the agreement was lost")
 	}
 	return m.ended().Met("ended").Broken("migration %s succeeded at revision %d, and since revision %d the servers do not agree on %s any more",
 		m.Name, m.Ended.Revision, lost.from.Revision, target).
-		Shown(m.Started.Seq, lost.from.Seq, m.Ended.Seq).As(kindDisagreed, m.releaseAt(m.Ended.Revision, m.When(m.Ended).Latest))
+		Shown(m.Started.Seq, lost.from.Seq, m.Ended.Seq).As(kindDisagreed, m.releaseAt(m.Ended.Revision, m.When(m.Ended).Latest)).Owed(writing.Not())
 }

@@ -70,6 +70,41 @@ func TestSV08Joined(t *testing.T) {
 	})
 }
 
+// Of a server that joined and reported while the recorder of etcd heard nothing it is not certain
+// that it was silent for so long, nor that a collector was there all the time that could notice.
+func TestSV08_ASilenceThatMayHaveBeenTooLongIsUnclear(t *testing.T) {
+	begun := func() *historyBuilder {
+		return newHistory().hosts("a", 1).joins("a", 2).joins("b", 3).starts("a", 1).ready("a", 200, 3).ready("a", 200, 3).manager("a", history.ProcessStarted)
+	}
+	agreed := func(h *historyBuilder) *historyBuilder { return h.says(things, 5, "a="+v1, "b="+v1).starts("c", 1) }
+	leads := func(h *historyBuilder) *historyBuilder { return h.leads("a", 4) }
+	for name, tc := range map[string]struct {
+		heard, untold func(*historyBuilder) *historyBuilder
+		away          time.Duration
+		unclear       int64
+	}{
+		"it may have been too long": {leads, nil, 2 * joiningShows, 1},
+		"it was not":                {leads, nil, joiningShows - time.Second, 0},
+		"too long, and the collector may have been there": {nil, func(h *historyBuilder) *historyBuilder { return h.leads("a", 6) }, 2 * joiningShows, 1},
+		"too long, and there was no collector":            {nil, nil, 2 * joiningShows, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := begun()
+			if tc.heard != nil {
+				h = tc.heard(h)
+			}
+			h = agreed(h).pass(time.Minute).unheard(tc.away)
+			if tc.untold != nil {
+				h = tc.untold(h)
+			}
+			r := h.joins("c", 7).says(things, 8, "a="+v1, "b="+v1, "c="+v1).pass(time.Second).ready("a", 200, 8).blames(t, "SV-08")
+			if r.Obligations.Unclear != tc.unclear {
+				t.Errorf("%+v %q", r.Obligations, r.Reasons)
+			}
+		})
+	}
+}
+
 // The barrier stands in for the agreement only while it holds.
 func TestSV08Deviates(t *testing.T) {
 	for _, stores := range []bool{false, true} {

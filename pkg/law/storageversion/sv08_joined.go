@@ -47,8 +47,8 @@ type silence struct {
 	v          *fact.StorageVersion
 	member, id string
 	quiet      fact.Signal
-	// perhaps is whether it is not certain that there was such a stretch.
-	perhaps bool
+	// was is whether there was such a stretch: Yes, or Unknown.
+	was fact.Truth
 }
 
 func (f *facts) silences() []silence {
@@ -59,10 +59,10 @@ func (f *facts) silences() []silence {
 				id := f.ServerID(member)
 				quiet := f.quiet(v, id)
 				for _, span := range quiet.Spans(fact.Yes) {
-					out = append(out, silence{f, span, v, member, id, quiet, false})
+					out = append(out, silence{f, span, v, member, id, quiet, fact.Yes})
 				}
 				for _, m := range f.MayRise(quiet) {
-					out = append(out, silence{f, fact.Span{Begin: m.Earliest, End: m.Latest}, v, member, id, quiet, true})
+					out = append(out, silence{f, fact.Span{Begin: m.Earliest, End: m.Latest}, v, member, id, quiet, fact.Unknown})
 				}
 			}
 		}
@@ -79,24 +79,11 @@ func (f *facts) quiet(v *fact.StorageVersion, id string) fact.Signal {
 	}), f.takesPart(id), fact.Not(f.hostsNot(id, v.Name)), fact.Not(f.repair(v.Name, requirement.MustBound("SV-08", "tamperRepaired"))))
 }
 
-// obligation is how it ended. One that there may have been is unclear where it would be a breach, and
-// else proves nothing.
-func (s silence) obligation(bounds law.Bounds) law.Entry {
-	switch e := s.end(bounds); {
-	case !s.perhaps, e.Ending == law.Unclear:
-		return e
-	case e.Ending == law.Broken:
-		return e.Unclear("it is not certain whether %s took part without an entry: %s", s.member, e.Why)
-	}
-	return law.Entry{}
-}
+func (s silence) obligation(bounds law.Bounds) law.Entry { return s.end(bounds).Owed(s.was) }
 
 func (s silence) end(bounds law.Bounds) law.Entry {
-	shows, end, notices := bounds.Of("joiningShows"), min(s.End, s.Over().Latest), fact.Yes
-	if s.perhaps {
-		notices = fact.Unknown
-	}
-	due := min(s.noticed("SV-08").Reaches(s.Begin, int64(shows), notices), end)
+	shows, end := bounds.Of("joiningShows"), min(s.End, s.Over().Latest)
+	due := min(s.noticed("SV-08").Reaches(s.Begin, int64(shows), s.was), end)
 	agreed := s.v.While(s.History, func(sv *history.StorageVersion) bool { return sv.Common != nil })
 	equal := s.v.While(s.History, func(sv *history.StorageVersion) bool { _, equal := fact.Agreed(sv.Entries); return equal })
 	e := law.Of(s.v.Name, fact.Exactly(s.Begin, s.Evidence(s.Begin))).By(s.member)
