@@ -136,10 +136,13 @@ func (k *Candidate) writer(s *statement) (p *fact.Process, certain bool) {
 
 // keptBy is whether a process goes on with the candidate of one before it: it certainly renewed it.
 func (k *Candidate) keptBy(p *fact.Process) bool {
-	return k.process() != nil && k.process() != p && slices.ContainsFunc(k.said, func(s *statement) bool {
-		by, certain := k.writer(s)
-		return s.renewed && by == p && certain
-	})
+	return k.process() != nil && k.process() != p && slices.ContainsFunc(k.said, func(s *statement) bool { return k.renewedBy(p, s) })
+}
+
+// renewedBy is whether the candidate renewed with a statement that certainly is of a process.
+func (k *Candidate) renewedBy(p *fact.Process, s *statement) bool {
+	by, certain := k.writer(s)
+	return s.renewed && by == p && certain
 }
 
 // keepers are the processes that may go on with the candidate of one before them: where its name

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 // again is a control plane whose manager at b was a candidate of a name, and is started again.
@@ -68,6 +69,32 @@ func TestCLE02_ACandidateThatKeepsItsNameIsRenewedByEachOfItsProcesses(t *testin
 	// The candidate of a process that has gone is renewed by none.
 	again("b_1", "1.2").declare("b_2", managersLease, "1.2.0").wait(310*s).ready("a", 200).expectBreaches(t, "CLE-02")
 	again("b", "1.2").declare("b_2", managersLease, "1.2.0").wait(310*s).ready("a", 200).expectBreaches(t, "CLE-02")
+}
+
+// The process that goes on with a candidate answers for it, from when it has first renewed it.
+func TestCLE03_TheProcessThatKeepsACandidateAnswersForIt(t *testing.T) {
+	const s = time.Second
+	within := requirement.MustBound("CLE-03", "answersWithin")
+	for _, name := range []string{"b", "b_1"} {
+		pinged := func(b *electionBuilder) *electionBuilder {
+			var renewed time.Time
+			for _, ev := range b.events {
+				if ev.Stored != nil && ev.Stored.Candidate != nil {
+					renewed = ev.Stored.Candidate.Renewed
+				}
+			}
+			return b.wait(s).storeCandidate(name, managersLease, "1.2.0", b.wall(), renewed)
+		}
+		kept := func() *electionBuilder { return pinged(again(name, "1.2").declare(name, managersLease, "1.2.0")) }
+		kept().waitWithChanges(within+2*s).expectBreaches(t, "CLE-03", "did not answer a ping for")
+		expectCount(t, kept().waitWithChanges(within-2*s).declare(name, managersLease, "1.2.0").expectBreaches(t, "CLE-03"), "pings", 1)
+		// One that has not renewed it yet is to declare itself first, and one that has ended is gone.
+		pinged(again(name, "1.2")).waitWithChanges(within+2*s).expectBreaches(t, "CLE-03")
+		kept().managerOf("b", history.ProcessExited, killed, "1.2").waitWithChanges(within+2*s).expectBreaches(t, "CLE-03")
+	}
+	// One that stands by another name does not answer for the candidate of the one before.
+	pinged := again("b_1", "1.2").declare("b_2", managersLease, "1.2.0").wait(s)
+	pinged.ping("b_1", managersLease, "1.2.0", 0).waitWithChanges(within+2*s).expectBreaches(t, "CLE-03")
 }
 
 // The process that goes on with a candidate can lead by it.
