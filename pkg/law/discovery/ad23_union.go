@@ -32,11 +32,14 @@ var ad23 = law.Written[*Facts]{
 			owed := known.During(s.moment())
 			if owed == fact.No || !f.allViewed(s.to) {
 				l.Add(s.lostBesides(document, long))
+				for _, r := range s.lacked() {
+					l.Add(r.local(fact.No))
+				}
 				continue
 			}
 			l.Add(law.Of("a look", s.moment()).By(s.member.name).Met("quiet").Owed(owed))
 			for _, r := range s.lacked() {
-				for _, e := range []law.Entry{r.local().Owed(owed), r.united(document).Owed(owed), r.reached().Owed(owed)} {
+				for _, e := range []law.Entry{r.local(owed), r.united(document).Owed(owed), r.reached().Owed(owed)} {
 					l.Add(e)
 					if seen[s.member.name] == nil {
 						seen[s.member.name] = map[string]bool{}
@@ -124,12 +127,13 @@ func (s *sweep) lacked() []*lackedResource {
 	return out
 }
 
-// local looks for it in what the member says of itself.
-func (r *lackedResource) local() law.Entry {
+// local looks for it in what the member says of itself, which must not have it at any time. That
+// it has not proves something only of a member that has to know the peers.
+func (r *lackedResource) local(owed fact.Truth) law.Entry {
 	if r.sweep.local.listing.hosts(r.groupVersion, r.resource) {
 		return r.entry().Broken("%s was asked for what it hosts itself and lists %s, which only %s hosts", r.member.name, r, r.hosts[0].name)
 	}
-	return r.entry().Met("local")
+	return r.entry().Met("local").Owed(owed)
 }
 
 // united looks for it in what the member says of all.

@@ -51,6 +51,8 @@ func TestAD23(t *testing.T) {
 			[]string{"a lists x.io/v1beta1 otherwise than c does: ships is missing"}},
 		"the local view tells of a peer": {long, nil, func(s *said) { s.local, s.denied = both, []string{"x.io/v1beta1"} },
 			[]string{"a was asked for what it hosts itself and lists ships in x.io/v1beta1, which only c hosts"}},
+		"the local view tells of a peer that it need not know yet": {time.Second, nil, func(s *said) { s.local, s.denied = both, []string{"x.io/v1beta1"} },
+			[]string{"a was asked for what it hosts itself and lists ships in x.io/v1beta1, which only c hosts"}},
 		"it is unknown whether it hosts what it lists": {long, nil, func(s *said) { s.local = both }, nil},
 		"what its plain list leaves out it hosts all the same": {long, nil,
 			func(s *said) { s.local, s.own, s.union, s.handed = both, both, both, nil }, nil},
