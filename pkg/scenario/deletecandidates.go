@@ -68,30 +68,30 @@ func (r *Runner) deleteCandidates(ctx context.Context, member string, step *Dele
 		return err
 	}
 	defer client.Close()
-	before, err := r.standing(ctx, client, step.Lease)
+	before, err := r.candidatesFor(ctx, client, step.Lease)
 	if err != nil {
 		return err
 	}
-	deleted := map[types.UID]bool{}
+	before = slices.DeleteFunc(before, func(k candidacy) bool { return !slices.Contains(of, k.member) })
+	if len(before) == 0 {
+		return notThere(member, "no candidate of %s stands for %s", strings.Join(of, ", "), step.Lease)
+	}
 	for _, k := range before {
-		if !slices.Contains(of, k.member) {
-			continue
-		}
 		if err := r.send(ctx, member, candidateCall("delete", k.name), http.StatusNotFound); err != nil {
 			return err
 		}
-		deleted[k.uid] = true
-	}
-	if len(deleted) == 0 {
-		return notThere(member, "no candidate of %s stands for %s", strings.Join(of, ", "), step.Lease)
 	}
 	since, begun := r.History.Now(), r.Clock.Now()
 	for {
 		// A member that cannot answer may answer the next time.
-		now, err := r.standing(ctx, client, step.Lease)
-		missing := slices.DeleteFunc(slices.Clone(of), func(name string) bool {
-			return slices.ContainsFunc(now, func(k standing) bool { return k.member == name && !deleted[k.uid] })
-		})
+		now, err := r.candidatesFor(ctx, client, step.Lease)
+		now = slices.DeleteFunc(now, func(k candidacy) bool { return slices.Contains(before, k) })
+		var missing []string
+		for _, k := range before {
+			if !slices.ContainsFunc(now, func(other candidacy) bool { return other.member == k.member }) {
+				missing = append(missing, k.member)
+			}
+		}
 		switch {
 		case err == nil && len(missing) == 0:
 			return nil
@@ -105,21 +105,21 @@ func (r *Runner) deleteCandidates(ctx context.Context, member string, step *Dele
 	}
 }
 
-// standing is the candidate of a component of a member.
-type standing struct {
+// candidacy is the candidate of a component of a member.
+type candidacy struct {
 	name, member string
 	uid          types.UID
 }
 
-// standing are the candidates of members that stand for a Lease.
-func (r *Runner) standing(ctx context.Context, client *observe.Client, lease string) (out []standing, _ error) {
+// candidatesFor are those of members that stand for a Lease.
+func (r *Runner) candidatesFor(ctx context.Context, client *observe.Client, lease string) (out []candidacy, _ error) {
 	var all coordinationv1beta1.LeaseCandidateList
 	if err := read(ctx, client, candidatesPath, &all); err != nil {
 		return nil, err
 	}
 	for _, k := range all.Items {
 		if name, ok := memberOf(k.Name, r.cluster.Members()); ok && k.Spec.LeaseName == lease {
-			out = append(out, standing{k.Name, name, k.UID})
+			out = append(out, candidacy{k.Name, name, k.UID})
 		}
 	}
 	return out, nil
