@@ -9,6 +9,9 @@ const (
 	// electionCost is what an election costs under faults, about, when several Leases have
 	// them at once.
 	electionCost = 5 * time.Second
+	// candidatesCost is what it costs until components are candidates again, about: those that
+	// watch their candidates take a second, and others minutes.
+	candidatesCost = 30 * time.Second
 	// objectCost is what an object costs that is written and migrated, about.
 	objectCost = 20 * time.Millisecond
 )

@@ -52,7 +52,7 @@ func (s *DeleteCandidates) play(ctx context.Context, r *Runner, at target) error
 	return r.deleteCandidates(ctx, at.one(), s)
 }
 
-func (*DeleteCandidates) cost() time.Duration { return CandidatesTimeout }
+func (*DeleteCandidates) cost() time.Duration { return candidatesCost }
 
 func (*DeleteCandidates) within(*Runner, int) time.Duration { return StepTimeout + CandidatesTimeout }
 

@@ -57,7 +57,7 @@ func shipped(t *testing.T, name string) *Scenario {
 func TestDisrupts(t *testing.T) {
 	for name, want := range map[string]string{
 		"discovery-quick": "", "quick": "", "election-soak": "",
-		"discovery": "7 restart", "discovery-upgrade": "4 upgrade", "discovery-outage": "3 setBackendBehavior", "upgrade-rollback-crash": "2 upgrade",
+		"discovery": "5 restart", "discovery-upgrade": "4 upgrade", "discovery-outage": "3 setBackendBehavior", "upgrade-rollback-crash": "2 upgrade",
 		"migration": "1 populate",
 	} {
 		step, action, disrupts := shipped(t, name).Disrupts()
@@ -110,8 +110,8 @@ func TestWhatIsLeftOut(t *testing.T) {
 		{"discovery-quick", nil, "2 registerAPI", "earlier processes etcd backends traffic peers emulation features balancer probes"},
 		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd}, "", "earlier processes traffic peers emulation features balancer probes"},
 		{"discovery-quick", []cluster.Means{address, cluster.MeansEtcd, cluster.MeansProcesses}, "", "earlier traffic peers emulation features balancer probes"},
-		{"discovery", []cluster.Means{address}, "7 restart, 13 crash", "earlier processes etcd traffic peers emulation features balancer probes restarts"},
-		{"discovery", []cluster.Means{address, cluster.HookKill}, "7 restart", "earlier processes etcd traffic peers emulation features balancer probes"},
+		{"discovery", []cluster.Means{address}, "5 restart, 13 crash", "earlier processes etcd traffic peers emulation features balancer probes restarts"},
+		{"discovery", []cluster.Means{address, cluster.HookKill}, "5 restart", "earlier processes etcd traffic peers emulation features balancer probes"},
 		{"discovery", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic peers emulation features balancer probes"},
 		{"discovery-upgrade", append(slices.Clone(everyHook), address), "", "earlier processes etcd traffic peers emulation features balancer probes"},
 		{"discovery-upgrade", []cluster.Means{address}, "4 upgrade, 8 rollback, 11 upgrade, 13 upgrade, 15 upgrade", "earlier processes etcd traffic peers emulation features balancer probes restarts"},
@@ -157,7 +157,7 @@ func TestLacks_SaysAReasonOnce(t *testing.T) {
 	}{
 		{"discovery-upgrade", []cluster.Means{cluster.MeansAddress},
 			"steps 4 (upgrade), 11 (upgrade), 13 (upgrade) and 15 (upgrade) were left out, since there is no upgrade; step 8 (rollback) was left out, since there is no rollback"},
-		{"discovery", []cluster.Means{cluster.MeansAddress}, "step 7 (restart) was left out, since there is no stop; step 13 (crash) was left out, since the fault apiserver-crash.yaml cannot be injected: there is no kill"},
+		{"discovery", []cluster.Means{cluster.MeansAddress}, "step 5 (restart) was left out, since there is no stop; step 13 (crash) was left out, since the fault apiserver-crash.yaml cannot be injected: there is no kill"},
 		{"discovery", everyHook, ""},
 	} {
 		s, c := shipped(t, tc.name), foreignCluster{gives: tc.gives}
