@@ -49,6 +49,20 @@ func TestSVM30_TheMigrationSucceeds(t *testing.T) {
 	lost().verdictOf(t, "SVM-30", law.Pass)
 }
 
+// The time in which nothing came of a migration begins anew when the servers agree again.
+func TestHeld_AMigrationIsNotStuckForALossThatIsOver(t *testing.T) {
+	for stuck, want := range map[time.Duration]bool{goesOnWithin() + time.Minute: true, goesOnWithin() - time.Minute: false} {
+		b := onto(t, "SVM-16").controls("cp1", far+4).controls("cp2", far+5).after(20 * time.Second)
+		b.stores("x", v1, "m", far+6, far+6, 1).stores("y", v1, "m", far+7, far+7, 2)
+		b.migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns).after(goesOnWithin() - 2*time.Minute)
+		b.announces(things, far+20, "a="+v2, "b="+v1).after(time.Second).announces(things, far+21, "a="+v2, "b="+v2)
+		b.after(stuck).announces(things, far+22, "a="+v2, "b="+v1).after(time.Second).migrates("m", far+10, far+23, far+11, nowFailed).after(time.Minute)
+		if r := b.judge(t, "SVM-16")[0]; (r.Verdict == law.Fail) != want {
+			t.Errorf("%s since the servers agreed again: %s %v %+v", stuck, r.Verdict, r.Violations, r.Obligations)
+		}
+	}
+}
+
 // A control plane that deletes its migration has to create another one.
 func TestSVM30_TheMigrationStays(t *testing.T) {
 	within := mustBound("SVM-30", "beginsWithin")
@@ -67,6 +81,11 @@ func TestSVM30_TheMigrationStays(t *testing.T) {
 		r.Class, r.Verb, r.Group, r.Resource, r.Name = history.ClassMigration, "delete", "storagemigration.k8s.io", "storageversionmigrations", "m"
 	})
 	asked.waits(within+time.Second).finds(t, "SVM-30")
+	// One that has ended may go.
+	b := on(t, "SVM-30").announces(things, far+3, "a="+v1, "b="+v1).stores("x", v1, "m", far+5, far+5, 1).controls("cp1", far+6)
+	b.after(20*time.Second).announces(things, far+7, "a="+v2, "b="+v2).after(time.Second).migrates("m", far+10, far+10, 0)
+	b.migrates("m", far+10, far+12, far+11, nowRuns).stores("x", v2, "m", far+5, far+14, 0).migrates("m", far+10, far+15, far+11, nowSucceeded)
+	b.after(time.Second).drops("m", far+16).waits(within+time.Second).finds(t, "SVM-30")
 }
 
 // A migration that gave way takes its turn when it runs again, too.
@@ -167,7 +186,7 @@ func TestHeld_ALossExcusesNoMigrationThatWasStuckBefore(t *testing.T) {
 			case "SVM-13":
 				b.exits("cp3", 1).starts("cp3", 50)
 			}
-			b.after(20*time.Second+stuck).announces(things, far+20, "a="+v2, "b="+v1).after(time.Second)
+			b.after(20*time.Second+stuck).announces(things, far+20, "a="+v2, "b="+v1).after(2 * time.Minute)
 			b.migrates("m", far+10, far+21, far+11, nowFailed).after(time.Minute)
 			if r := b.judge(t, id)[0]; (r.Verdict == law.Fail) != want {
 				t.Errorf("%s, %s before the loss: %s %v %+v", id, stuck, r.Verdict, r.Violations, r.Obligations)
