@@ -52,9 +52,7 @@ func TestSVM30_TheMigrationSucceeds(t *testing.T) {
 // The time in which nothing came of a migration begins anew when the servers agree again.
 func TestHeld_AMigrationIsNotStuckForALossThatIsOver(t *testing.T) {
 	for stuck, want := range map[time.Duration]bool{goesOnWithin() + time.Minute: true, goesOnWithin() - time.Minute: false} {
-		b := onto(t, "SVM-16").controls("cp1", far+4).controls("cp2", far+5).after(20 * time.Second)
-		b.stores("x", v1, "m", far+6, far+6, 1).stores("y", v1, "m", far+7, far+7, 2)
-		b.migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns).after(goesOnWithin() - 2*time.Minute)
+		b := runsFar(t, "SVM-16").after(goesOnWithin() - 2*time.Minute)
 		b.announces(things, far+20, "a="+v2, "b="+v1).after(time.Second).announces(things, far+21, "a="+v2, "b="+v2)
 		b.after(stuck).announces(things, far+22, "a="+v2, "b="+v1).after(time.Second).migrates("m", far+10, far+23, far+11, nowFailed).after(time.Minute)
 		if r := b.judge(t, "SVM-16")[0]; (r.Verdict == law.Fail) != want {
@@ -169,13 +167,18 @@ func TestSVM24_AWriteIsOfTheMigrationThatWasDeletedLast(t *testing.T) {
 	}
 }
 
+// runsFar has a migration of two objects run, with two controllers.
+func runsFar(t *testing.T, id requirement.ID) *historyBuilder {
+	b := onto(t, id).controls("cp1", far+4).controls("cp2", far+5).after(20 * time.Second)
+	b.stores("x", v1, "m", far+6, far+6, 1).stores("y", v1, "m", far+7, far+7, 2)
+	return b.migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns)
+}
+
 // That the servers ceased to agree excuses nothing of what had not come of a migration before.
 func TestHeld_ALossExcusesNoMigrationThatWasStuckBefore(t *testing.T) {
 	for _, id := range []requirement.ID{"SVM-09", "SVM-10", "SVM-11", "SVM-13", "SVM-16"} {
 		for stuck, want := range map[time.Duration]bool{goesOnWithin() + time.Minute: true, goesOnWithin() - time.Minute: false} {
-			b := onto(t, id).controls("cp1", far+4).controls("cp2", far+5).after(20 * time.Second)
-			b.stores("x", v1, "m", far+6, far+6, 1).stores("y", v1, "m", far+7, far+7, 2)
-			b.migrates("m", far+10, far+10, 0).migrates("m", far+10, far+12, far+11, nowRuns)
+			b := runsFar(t, id)
 			switch id {
 			case "SVM-09":
 				b.loses("x", far+13)

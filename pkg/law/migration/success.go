@@ -119,7 +119,7 @@ func (m *Migration) unended(at fact.Moment, after string) law.Entry {
 func (m *Migration) stuckBeforeLoss(at fact.Moment, after string) law.Entry {
 	agreed := m.Started
 	for _, l := range m.losses() {
-		if l.from.Revision > m.Started.Revision && m.When(l.from).Before(at) != fact.Yes {
+		if m.When(l.from).Before(at) != fact.Yes {
 			since := m.lastProgress(l.from.Revision)
 			if since.Revision < agreed.Revision {
 				since = agreed
