@@ -92,6 +92,7 @@ func (ps *processes) observe(ev *history.Event) {
 	case ev.Given:
 	case ev.From > 0: // it is told late, with when it was
 		at = Exactly(ev.From, ev.Seq)
+	case p.Change == history.ProcessStopping: // the harness tells of it before it does it
 	default:
 		at.Earliest = max(ev.At-int64(processDelay), 0)
 	}

@@ -62,6 +62,15 @@ func TestProcess_RunsUntilItIsToldToEnd(t *testing.T) {
 	truths(t, "etcd has a majority", two.EtcdQuorum(), map[int64]fact.Truth{6: fact.Yes, 10: fact.No, 18: fact.No})
 }
 
+// The harness tells of it before it sends SIGTERM, so the process ran until then.
+func TestProcess_RunsUntilTheHarnessSaysThatItIsTold(t *testing.T) {
+	told := server(4*s, history.ProcessStopping, 1)
+	h := observed(server(2*s, history.ProcessStarted, 1), told)
+	if got := h.Running("a", apiserver).At(told.At - 1); got != fact.Yes {
+		t.Errorf("just before it was told to end it ran: %v, want %v", got, fact.Yes)
+	}
+}
+
 // Of an end that nothing told, the harness is the cause where it had told the process to end.
 func TestHarnessEnded_WhatItHadToldToEnd(t *testing.T) {
 	for told, want := range map[bool]fact.Truth{true: fact.Unknown, false: fact.No} {
