@@ -12,23 +12,30 @@ import (
 	"time"
 )
 
-// TestMain has the test's own program stand in for evenkeel where it is started by that name.
+// TestMain has the test's own program stand in for evenkeel and go where it is started by their names.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "evenkeel" {
-		os.Exit(playUntilInterrupted())
+	switch name := filepath.Base(os.Args[0]); {
+	case name == "evenkeel", name == "go" && os.Args[1] == "tool":
+		os.Exit(playUntilInterrupted(os.Getenv("RECORD") + "." + name))
+	case name == "go":
+		return
 	}
 	os.Exit(m.Run())
 }
 
-// playUntilInterrupted notes that it plays, and ends with a status of its own.
-func playUntilInterrupted() int {
+// playUntilInterrupted notes in a file that it plays, then that it has ended, and does so with a
+// status of its own.
+func playUntilInterrupted(record string) int {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT, syscall.SIGTERM)
-	if err := os.WriteFile(os.Getenv("RECORD"), []byte("playing\n"), 0o600); err != nil {
+	if err := os.WriteFile(record, []byte("playing\n"), 0o600); err != nil {
 		return 1
 	}
 	select {
 	case <-interrupts:
+		if err := os.WriteFile(record, []byte("ended\n"), 0o600); err != nil {
+			return 1
+		}
 		return 3
 	case <-time.After(time.Minute): // the test has gone
 		return 1
@@ -48,19 +55,23 @@ func TestE2E_EndsWithAnInterrupt(t *testing.T) {
 	for sent, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		dir := t.TempDir()
 		record := filepath.Join(dir, "record")
-		writeFiles(t, dir, map[string]string{"hack/e2e.sh": string(script), "path/go": recorder})
-		bin := filepath.Join(dir, "bin")
-		if err := errors.Join(os.Mkdir(bin, 0o755), os.Symlink(own, filepath.Join(bin, "evenkeel"))); err != nil {
+		writeFiles(t, dir, map[string]string{"hack/e2e.sh": string(script)})
+		bin, path := filepath.Join(dir, "bin"), filepath.Join(dir, "path")
+		if err := errors.Join(os.Mkdir(bin, 0o755), os.Mkdir(path, 0o755),
+			os.Symlink(own, filepath.Join(bin, "evenkeel")), os.Symlink(own, filepath.Join(path, "go"))); err != nil {
 			t.Fatal(err)
 		}
 		command := exec.CommandContext(t.Context(), filepath.Join(dir, "hack/e2e.sh"), filepath.Join(dir, "out"))
-		command.Env = append(os.Environ(), "ALL=1", "RECORD="+record, "PATH="+filepath.Join(dir, "path")+":"+os.Getenv("PATH"))
+		command.Env = append(os.Environ(), "ALL=1", "RECORD="+record, "PATH="+path+":"+os.Getenv("PATH"))
 		// A terminal sends its interrupt to all that it runs.
 		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, record, "playing")
+		playing := []string{record + ".evenkeel", record + ".go"}
+		for _, one := range playing {
+			waitFor(t, one, "playing")
+		}
 		if err := syscall.Kill(-command.Process.Pid, sent); err != nil {
 			t.Fatal(err)
 		}
@@ -68,8 +79,10 @@ func TestE2E_EndsWithAnInterrupt(t *testing.T) {
 		if err := command.Wait(); !errors.As(err, &ended) || ended.ExitCode() != want {
 			t.Errorf("%v: the script ended with %v, want status %d", sent, err, want)
 		}
-		if raw, err := os.ReadFile(record); err != nil || strings.Contains(string(raw), "== go") {
-			t.Errorf("%v: the script went on with %q (%v)", sent, raw, err)
+		for _, one := range playing {
+			if raw, err := os.ReadFile(one); err != nil || string(raw) != "ended\n" {
+				t.Errorf("%v: when the script has ended, %s says %q (%v)", sent, one, raw, err)
+			}
 		}
 	}
 }

@@ -53,6 +53,7 @@ func (s *Churn) validate() error {
 func (s *Churn) selectors() []string { return s.Members }
 func (s *Churn) backend() string     { return s.Backend }
 func (s *Churn) harmless() bool      { return true }
+func (s *Churn) cost() time.Duration { return max(s.For, stepCost) }
 
 // within has room for what takes everything back afterwards.
 func (s *Churn) within(*Runner, int) time.Duration { return s.For + StepTimeout }
