@@ -114,9 +114,3 @@ func TestSVM25CountsWhatOutlivesAReplacement(t *testing.T) {
 	counted(t, again("2").finds(t, "SVM-25"), "had not ended", 1)
 	counted(t, again("").finds(t, "SVM-25"), "had been replaced", 0)
 }
-
-// A hold ends because the next step begins, which often tells the member's server to end.
-func TestSVM25JudgesAHoldThatEndsJustBeforeTheServerIsToldTo(t *testing.T) {
-	b := held(crossing(), 200).after(10*time.Millisecond-tick).process("a", history.Process{Component: history.ComponentAPIServer, Change: history.ProcessStopping, Instance: 1})
-	counted(t, b.finds(t, "SVM-25"), "lists of migrations", 1)
-}
