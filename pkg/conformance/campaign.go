@@ -213,7 +213,9 @@ func (c *campaign) playTry(ctx context.Context, line Line, age int) error {
 	}
 	c.View.Started(line, s.Try)
 	began := c.Clock.Now()
-	played, err := c.Player.Play(ctx, arguments(c.plan, c.topology(c.plan), line, filepath.Join(c.dir, s.Bundle)), line, filepath.Join(c.dir, s.Bundle), func(p Process) error {
+	dir := filepath.Join(c.dir, s.Bundle)
+	order := Order{Args: arguments(c.plan, c.topology(c.plan), line, dir), Dir: dir, Line: line, CPUs: c.pace.cpusEach()}
+	played, err := c.Player.Play(ctx, order, func(p Process) error {
 		with := s
 		with.Process = &p
 		return c.journal.Append(Entry{Started: &with})

@@ -66,9 +66,9 @@ type leaking struct {
 	leaks bool
 }
 
-func (l leaking) Play(ctx context.Context, args []string, line Line, dir string, started func(Process) error) (Played, error) {
-	played, err := l.inProcess.Play(ctx, args, line, dir, started)
-	if l.leaks && line.Seed == 1 {
+func (l leaking) Play(ctx context.Context, order Order, started func(Process) error) (Played, error) {
+	played, err := l.inProcess.Play(ctx, order, started)
+	if l.leaks && order.Line.Seed == 1 {
 		played = Played{3, "the bundle held a credential"}
 	}
 	return played, err
@@ -177,9 +177,9 @@ type stopping struct {
 	cancel func()
 }
 
-func (s *stopping) Play(ctx context.Context, args []string, line Line, dir string, started func(Process) error) (Played, error) {
+func (s *stopping) Play(ctx context.Context, order Order, started func(Process) error) (Played, error) {
 	if len(s.played) == s.after {
 		s.cancel()
 	}
-	return s.inProcess.Play(ctx, args, line, dir, started)
+	return s.inProcess.Play(ctx, order, started)
 }

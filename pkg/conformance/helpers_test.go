@@ -49,18 +49,18 @@ type inProcess struct {
 	played []string
 }
 
-func (p *inProcess) Play(ctx context.Context, args []string, _ Line, dir string, started func(Process) error) (Played, error) {
+func (p *inProcess) Play(ctx context.Context, order Order, started func(Process) error) (Played, error) {
 	p.mu.Lock()
-	p.played = append(p.played, filepath.Base(dir))
+	p.played = append(p.played, filepath.Base(order.Dir))
 	p.mu.Unlock()
 	if err := started(Process{}); err != nil {
 		return Played{}, err
 	}
-	code, err := p.script.Play(ctx, args[1:])
+	code, err := p.script.Play(ctx, order.Args[1:])
 	if err != nil {
 		return Played{Status: code, Said: err.Error()}, nil
 	}
-	return Played{Status: code, Said: "Bundle: " + dir}, nil
+	return Played{Status: code, Said: "Bundle: " + order.Dir}, nil
 }
 
 // heard is a view that keeps what it is told.

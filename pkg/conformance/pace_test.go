@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -201,6 +202,28 @@ func TestPace_RisesAboveWhatIsCarriedAgain(t *testing.T) {
 }
 
 // A fixed number stays what it is.
+// Runs that are played at a time share the CPUs; one that is played alone has all of them.
+func TestPace_SharesCPUs(t *testing.T) {
+	for _, one := range []struct{ parallel, cpus, each int }{
+		{1, 8, 8}, {2, 8, 4}, {3, 8, 2}, {9, 8, 1}, {Auto, 8, 1}, {Auto, 1, 1},
+	} {
+		if each := newPace(one.parallel, one.cpus).cpusEach(); each != one.each {
+			t.Errorf("%d at a time on %d CPUs: %d for each process, not %d", one.parallel, one.cpus, each, one.each)
+		}
+	}
+}
+
+// A process of a run is told by what the Go runtime reads, whatever this process was told.
+func TestChild_TellsItsShareOfTheCPUs(t *testing.T) {
+	t.Setenv(cpusVariable, "7")
+	dir := filepath.Join(t.TempDir(), "run")
+	order := Order{Args: []string{cpusVariable}, Dir: dir, CPUs: 3}
+	played, err := Child{Program: "printenv"}.Play(t.Context(), order, func(Process) error { return nil })
+	if err != nil || played.Said != "3" {
+		t.Errorf("%+v, %v", played, err)
+	}
+}
+
 func TestPace_LooksOnlyWithAuto(t *testing.T) {
 	p := newPace(1, 2)
 	if _, err := p.begin(t.Context()); err != nil {
@@ -262,7 +285,7 @@ type crowded struct {
 	most    int
 }
 
-func (c *crowded) Play(ctx context.Context, args []string, line Line, dir string, started func(Process) error) (Played, error) {
+func (c *crowded) Play(ctx context.Context, order Order, started func(Process) error) (Played, error) {
 	c.at.Lock()
 	c.playing++
 	c.most = max(c.most, c.playing)
@@ -276,7 +299,7 @@ func (c *crowded) Play(ctx context.Context, args []string, line Line, dir string
 	if over {
 		return Played{Status: 3, Said: "evenkeel: the control plane did not come up in time"}, started(Process{})
 	}
-	return c.inProcess.Play(ctx, args, line, dir, started)
+	return c.inProcess.Play(ctx, order, started)
 }
 
 // A campaign that plays too many at a time plays fewer, tries again what came to nothing, and

@@ -19,11 +19,20 @@ import (
 
 // Player plays a run.
 type Player interface {
-	// Play plays a line of a plan: args are the arguments of evenkeel, which have the run leave
-	// its bundle in dir. It calls started
-	// once, as soon as there is a process. If the context ends, it ends the run in good
-	// order. An error means that no run could be started at all.
-	Play(ctx context.Context, args []string, line Line, dir string, started func(Process) error) (Played, error)
+	// Play plays a run. It calls started once, as soon as there is a process. If the context
+	// ends, it ends the run in good order. An error means that no run could be started at all.
+	Play(ctx context.Context, order Order, started func(Process) error) (Played, error)
+}
+
+// Order is what is to be played.
+type Order struct {
+	// Args are the arguments of evenkeel, which have the run leave its bundle in Dir.
+	Args []string
+	Dir  string
+	// Line of the plan.
+	Line Line
+	// CPUs is how many each process of the run may use at a time.
+	CPUs int
 }
 
 // Played is how a run has ended.
@@ -38,9 +47,10 @@ type Played struct {
 type Child struct {
 	// Program is evenkeel.
 	Program string
-	// Env is added to the environment.
-	Env []string
 }
+
+// cpusVariable tells the Go runtime of each process how many CPUs it may use.
+const cpusVariable = "GOMAXPROCS"
 
 // maxSaid is how much of the end of a log is read for its last line.
 const maxSaid = 16 << 10
@@ -52,13 +62,13 @@ const LogSuffix = ".log"
 // terminal reaches it once, through this process. If this process is killed, the kernel
 // sends SIGTERM to the child: that signal comes when the thread ends that started the
 // child, which therefore stays as long as the child does.
-func (c Child) Play(ctx context.Context, args []string, _ Line, dir string, started func(Process) error) (Played, error) {
-	log, err := os.OpenFile(dir+LogSuffix, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
+func (c Child) Play(ctx context.Context, order Order, started func(Process) error) (Played, error) {
+	log, err := os.OpenFile(order.Dir+LogSuffix, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
 	if err != nil {
 		return Played{}, fmt.Errorf("make the log of a run: %w", err)
 	}
-	cmd := exec.Command(c.Program, args...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), c.Env...)
+	cmd := exec.Command(c.Program, order.Args...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), fmt.Sprintf("%s=%d", cpusVariable, order.CPUs))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
