@@ -50,19 +50,16 @@ var sv06Set = law.Written[*facts]{Judge: func(f *facts, l *law.Ledger, _ law.Bou
 }}
 
 // sv06Unset: a version is called agreed soon once all participants have reported the same
-// one. The writer of the last entry had it in hand; where the coming or leaving of a server
-// makes the difference, the collector has to notice it.
+// one. The writer of the last entry has it in hand for as long as it runs; where that has ended,
+// or the coming or leaving of a server makes the difference, the collector has to notice it.
 var sv06Unset = law.Deadline[*facts, agreeing]{
 	Bound: "agreementForms",
 	Over: func(f *facts) (out []agreeing) {
 		for _, v := range f.StorageVersions() {
 			equal := f.agreeable(v)
 			for _, began := range f.Rises(equal) {
-				a := agreeing{f, v, began, equal, 0}
-				if !slices.ContainsFunc(v.All(), func(r fact.VersionRevision) bool { return f.When(r.Stamp).Latest == began.Latest }) {
-					a.owed = fact.And(equal, f.noticed("SV-06"))
-				}
-				out = append(out, a)
+				able := append(f.writersAt(v, began), f.noticed("SV-06"))
+				out = append(out, agreeing{f, v, began, fact.And(equal, fact.Or(able...)), 0})
 			}
 		}
 		return out
@@ -73,6 +70,24 @@ var sv06Unset = law.Deadline[*facts, agreeing]{
 	Lacking: func(a agreeing) string {
 		return a.v.Name + " calls no version agreed, and has had equal entries of all participants"
 	},
+}
+
+// writersAt is while a server is up whose entry a StorageVersion got at that moment; one of
+// which no process was seen counts as up.
+func (f *facts) writersAt(v *fact.StorageVersion, at fact.Moment) (up []fact.Signal) {
+	for _, id := range v.Servers() {
+		for _, c := range v.Entry(id).All() {
+			if !c.There || f.When(c.Stamp).Latest != at.Latest {
+				continue
+			}
+			if member := f.MemberOfServer(id); len(f.Processes(member, history.ComponentAPIServer)) > 0 {
+				up = append(up, f.Up(member))
+			} else {
+				up = append(up, fact.Constant(fact.Yes))
+			}
+		}
+	}
+	return up
 }
 
 // agreeing is a StorageVersion that could have an agreed version from a moment on.
