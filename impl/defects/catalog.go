@@ -29,6 +29,7 @@ const (
 	SV15FirstWriteOlder       ID = "SV-15-first-write-older"
 	SV16NeverCollects         ID = "SV-16-never-collects"
 	SV16KeepsDisagreement     ID = "SV-16-keeps-disagreement"
+	SV16KeepsLeases           ID = "SV-16-keeps-leases"
 	SV17KeepsStaleAtBoot      ID = "SV-17-keeps-stale-at-boot"
 	SV18KeepsEmpty            ID = "SV-18-keeps-empty"
 	SV19UnconditionalDelete   ID = "SV-19-unconditional-delete"
@@ -79,6 +80,7 @@ var storageVersionCatalog = []Defect{
 	{SV15FirstWriteOlder, "SV-15", inAPIServer, "the first objects stored after boot are encoded in the previous version"},
 	{SV16NeverCollects, "SV-16", inBoth, "entries of departed servers are not removed while the others keep running"},
 	{SV16KeepsDisagreement, "SV-16", inManager, "the collector removes entries and leaves the agreement as it was"},
+	{SV16KeepsLeases, "SV-16", inAPIServer, "the identity Lease of a server that went without a word is never removed, so that its entries stay"},
 	{SV17KeepsStaleAtBoot, "SV-17", inAPIServer, "API servers leave the entries of departed servers in place"},
 	{SV18KeepsEmpty, "SV-18", inManager, "an object is kept when its last entry is removed"},
 	{SV19UnconditionalDelete, "SV-19", inManager, "an object is deleted whatever was written to it since it was read"},

@@ -29,6 +29,7 @@ const (
 	CLE23FallsOver         ID = "CLE-23-falls-over"
 	CLE24Sulks             ID = "CLE-24-sulks"
 	CLE25KeepsFields       ID = "CLE-25-keeps-fields"
+	CLE25OmitsTheStrategy  ID = "CLE-25-omits-the-strategy"
 	CLE26CountsNothing     ID = "CLE-26-counts-nothing"
 	CLE27WaitsForAnother   ID = "CLE-27-waits-for-another-election"
 	CLE28TakesItBack       ID = "CLE-28-takes-it-back"
@@ -66,6 +67,7 @@ var electionCatalog = []Defect{
 	{CLE23FallsOver, "CLE-23", inAPIServer, "a Lease that does not say when it was renewed ends the process"},
 	{CLE24Sulks, "CLE-24", inBoth, "after a failed write the coordinator does nothing for a minute, and no other instance acts instead"},
 	{CLE25KeepsFields, "CLE-25", inAPIServer, "an API server without coordination stores the fields of new Leases that are for it"},
+	{CLE25OmitsTheStrategy, "CLE-25", inAPIServer, "the coordinator elects a leader for a Lease without a strategy, and stores none"},
 	{CLE26CountsNothing, "CLE-26", inAPIServer, "the coordinator gives a Lease to another leader and does not count the transition"},
 	{CLE27WaitsForAnother, "CLE-27", inAPIServer, "a strategy that an operator sets on a Lease counts only when that is free"},
 	{CLE28TakesItBack, "CLE-28", inAPIServer, "the coordinator elects by the strategy that an operator has set, and writes the candidates' strategy to the Lease"},

@@ -14,6 +14,7 @@ const (
 	SV08ReactsLate      ID = "SV-08-reacts-late"
 	SV10RegistersLate   ID = "SV-10-registers-late"
 	SV16CollectsLate    ID = "SV-16-collects-late"
+	SV16ExpiresLate     ID = "SV-16-expires-late"
 	SV18DeletesLate     ID = "SV-18-deletes-late"
 	AD14ListsLate       ID = "AD-14-lists-late"
 	AD15GivesLate       ID = "AD-15-gives-late"
@@ -37,6 +38,7 @@ const (
 	CLE20ClaimsLate     ID = "CLE-20-claims-late"
 	CLE21AssignsLate    ID = "CLE-21-assigns-late"
 	CLE22Hesitates      ID = "CLE-22-hesitates"
+	CLE25ConvergesLate  ID = "CLE-25-converges-late"
 	CLE26AcquiredApart  ID = "CLE-26-acquired-apart"
 	CLE27FollowsLate    ID = "CLE-27-follows-late"
 	CLE30MarksLate      ID = "CLE-30-marks-late"
@@ -90,6 +92,7 @@ var nearCatalog = []nearDefect{
 	{SV08ReactsLate, "SV-08", inManager, Near{Bound: "joiningShows", Delay: 16 * time.Second}, "an agreement is taken back 16 seconds after a server joined, which is late also for a collector that begins then"},
 	{SV10RegistersLate, "SV-10", inAPIServer, Near{Bound: "registers", Delay: 122 * time.Second}, "after a conflict a server waits until 122 seconds have passed since its start"},
 	{SV16CollectsLate, "SV-16", inBoth, Near{Bound: "departedGoes", Delay: 32 * time.Second}, "entries of departed servers are removed 32 seconds after the collector saw that they are not needed"},
+	{SV16ExpiresLate, "SV-16", inAPIServer, Near{Bound: "expiredGoes", Delay: 303 * time.Second}, "the identity Lease of a server that went without a word is looked at again 303 seconds after it could have been renewed once more"},
 	{SV18DeletesLate, "SV-18", inBoth, Near{Bound: "departedGoes", Delay: 32 * time.Second}, "an object whose entries are all stale loses these first, and is deleted 32 seconds after the collector saw that it is not needed"},
 	{AD14ListsLate, "AD-14", inAPIServer, Near{Bound: "showsWithin", Delay: 11 * time.Second}, "the group-version of an APIService is listed 11 seconds after it was added"},
 	{AD15GivesLate, "AD-15", inAPIServer, Near{Bound: "givesWithin", Delay: 22 * time.Second}, "a server that has become ready gives no document for 22 seconds"},
@@ -113,6 +116,7 @@ var nearCatalog = []nearDefect{
 	{CLE20ClaimsLate, "CLE-20", inManager, Near{Bound: "claimsWithin", Delay: 47 * time.Second}, "where no coordinator elects, an instance claims the Lease after 47 seconds"},
 	{CLE21AssignsLate, "CLE-21", inAPIServer, Near{Bound: "leftAlone", Delay: 6 * time.Second}, "the Lease of a third party is taken from its holder after 6 seconds"},
 	{CLE22Hesitates, "CLE-22", inAPIServer, Near{Bound: "electsWithin", Delay: 16 * time.Second}, "a Lease whose candidates want different strategies is looked at 16 seconds later"},
+	{CLE25ConvergesLate, "CLE-25", inAPIServer, Near{Bound: "convergesWithin", Delay: 47 * time.Second}, "the coordinator elects a leader for a Lease without a strategy, and stores one 47 seconds later"},
 	{CLE26AcquiredApart, "CLE-26", inAPIServer, Near{Bound: "acquiredApart", Delay: 1200 * time.Millisecond}, "the coordinator dates acquireTime back by 1.2 seconds"},
 	{CLE27FollowsLate, "CLE-27", inAPIServer, Near{Bound: "followsWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after an operator set another strategy"},
 	{CLE30MarksLate, "CLE-30", inAPIServer, Near{Bound: "leftAlone", Delay: 6 * time.Second}, "a leader without coordination is told after 6 seconds to give way to a better candidate"},

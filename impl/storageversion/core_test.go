@@ -437,6 +437,26 @@ func TestLease_ExpiresByItsDurationOrItsAge(t *testing.T) {
 	}
 }
 
+// A Lease that has expired is removed after a while, or much later, or never.
+func TestLease_IsRemovedAfterItHasExpired(t *testing.T) {
+	const late, never = 300 * time.Second, time.Hour
+	lease := claimed()
+	end := ExpiresAt(&lease)
+	for id, after := range map[defects.ID]time.Duration{"": LeaseGCGrace, defects.SV16ExpiresLate: durationOf(&lease) + late, defects.SV16KeepsLeases: never} {
+		m := &Manager{decide: sound()}
+		if id != "" {
+			m.config.Defects = defects.Of(id)
+		}
+		m.plantLeases()
+		if m.decide.expired(&lease, end.Add(after-time.Second)) {
+			t.Errorf("%q: it is removed less than %s after it has expired", id, after)
+		}
+		if removed := m.decide.expired(&lease, end.Add(after+10*time.Second)); removed != (after != never) {
+			t.Errorf("%q: it is removed soon after %s: %t", id, after, removed)
+		}
+	}
+}
+
 func TestLease_ShowsWhichServersAreGone(t *testing.T) {
 	lease := claimed()
 	me := *lease.DeepCopy()
@@ -444,7 +464,7 @@ func TestLease_ShowsWhichServersAreGone(t *testing.T) {
 	peer.Name = "peer"
 	other := *lease.DeepCopy()
 	other.Name, other.Labels = "leader", nil
-	if gone := departed([]coordinationv1.Lease{me, peer, other}, "me", metav1.NewTime(epoch.Add(time.Hour))); len(gone) != 1 || gone[0].Name != "peer" {
+	if gone := departed([]coordinationv1.Lease{me, peer, other}, "me", func(*coordinationv1.Lease) bool { return true }); len(gone) != 1 || gone[0].Name != "peer" {
 		t.Errorf("departed: %v", gone)
 	}
 	lease.ResourceVersion = "7"

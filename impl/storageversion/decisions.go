@@ -5,6 +5,7 @@ import (
 	"time"
 
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -42,6 +43,9 @@ type decisions struct {
 	// ready and persists are why the server is not ready, and may not store an object.
 	ready, persists func(reason error) error
 
+	// expired reports whether an identity Lease is to be removed.
+	expired func(lease *coordinationv1.Lease, now time.Time) bool
+
 	// withdraws reports whether a silent server takes its earlier reports back, and marksSilent
 	// whether it marks its Lease as registered.
 	withdraws, marksSilent bool
@@ -70,6 +74,7 @@ func sound() decisions {
 		opens:       func(standing, time.Time) error { return nil },
 		refuses:     func(*apierrors.StatusError) {},
 		ready:       reason, persists: reason,
+		expired:   longExpired,
 		withdraws: true,
 	}
 }

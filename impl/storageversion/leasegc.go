@@ -3,6 +3,7 @@ package storageversion
 import (
 	"context"
 	"fmt"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -10,16 +11,21 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// departed are the identity Leases whose servers are gone: those that expired,
+// departed are the identity Leases whose servers are gone: those that are over,
 // but never our own.
-func departed(leases []coordinationv1.Lease, serverID string, now metav1.Time) []coordinationv1.Lease {
+func departed(leases []coordinationv1.Lease, serverID string, over func(*coordinationv1.Lease) bool) []coordinationv1.Lease {
 	var gone []coordinationv1.Lease
 	for i := range leases {
-		if lease := leases[i]; lease.Name != serverID && lease.Labels[IdentityLabel] == IdentityValue && expired(&lease, LeaseGCGrace, now.Time) {
+		if lease := leases[i]; lease.Name != serverID && lease.Labels[IdentityLabel] == IdentityValue && over(&lease) {
 			gone = append(gone, lease)
 		}
 	}
 	return gone
+}
+
+// longExpired is whether a Lease expired a while ago.
+func longExpired(lease *coordinationv1.Lease, now time.Time) bool {
+	return expired(lease, LeaseGCGrace, now)
 }
 
 // keepCollectingLeases deletes the Leases of servers that are gone, at an interval.
@@ -52,7 +58,9 @@ func (m *Manager) deleteDeparted(ctx context.Context, client kubernetes.Interfac
 	if err != nil {
 		return fmt.Errorf("listing identity Leases: %w", err)
 	}
-	for _, lease := range departed(list.Items, m.config.ServerID, metav1.NewTime(m.config.Clock.Now())) {
+	now := m.config.Clock.Now()
+	over := func(lease *coordinationv1.Lease) bool { return m.decide.expired(lease, now) }
+	for _, lease := range departed(list.Items, m.config.ServerID, over) {
 		// A Lease that was renewed or taken over meanwhile stays.
 		err := leases.Delete(ctx, lease.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{
 			UID: &lease.UID, ResourceVersion: &lease.ResourceVersion,

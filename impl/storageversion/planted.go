@@ -9,6 +9,7 @@ import (
 	apiserverinternalv1alpha1 "k8s.io/api/apiserverinternal/v1alpha1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -43,6 +44,7 @@ func (m *Manager) plant() {
 	m.plantMoments()
 	m.plantWrites()
 	m.plantBarrier()
+	m.plantLeases()
 	d := m.config.Defects
 	m.decide.withdraws = !d.Has(defects.SV25StandsByItsWord)      // defect: SV-25-stands-by-its-word
 	m.decide.marksSilent = d.Has(defects.SV25PassesForRegistered) // defect: SV-25-passes-for-registered
@@ -143,6 +145,19 @@ func (m *Manager) plantBarrier() {
 	}
 	if d.Has(defects.SV12BarrierOpen) {
 		m.decide.persists = func(error) error { return nil } // defect: SV-12-barrier-open
+	}
+}
+
+// plantLeases has identity Leases that have expired stay.
+func (m *Manager) plantLeases() {
+	d := m.config.Defects
+	if d.Has(defects.SV16KeepsLeases) {
+		m.decide.expired = func(*coordinationv1.Lease, time.Time) bool { return false } // defect: SV-16-keeps-leases
+	}
+	if delay := d.Delay(defects.SV16ExpiresLate); delay > 0 {
+		m.decide.expired = func(lease *coordinationv1.Lease, now time.Time) bool {
+			return expired(lease, durationOf(lease)+delay, now) // defect: SV-16-expires-late
+		}
 	}
 }
 

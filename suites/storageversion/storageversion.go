@@ -19,6 +19,7 @@ var (
 	_ = play.Scenario("gates.yaml")
 	_ = play.Scenario("aggregated.yaml")
 	_ = play.Scenario("departed.yaml")
+	_ = play.Scenario("departed-silent.yaml")
 	_ = play.Scenario("collector-off.yaml")
 	_ = play.Scenario("collector-slow.yaml")
 	_ = play.Scenario("collector-blind.yaml")

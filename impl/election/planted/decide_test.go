@@ -128,6 +128,11 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		v.Lease.Spec.LeaseDurationSeconds = ptr.To[int32](3600)
 		return v
 	}
+	strategyless := func() election.View {
+		v := held("old")()
+		v.Lease.Spec.Strategy, v.Lease.Spec.LeaseDurationSeconds = nil, ptr.To[int32](3600)
+		return v
+	}
 	const soon, later = 8 * time.Second, 2 * time.Minute
 	for id, test := range map[defects.ID]struct {
 		view          func() election.View
@@ -155,6 +160,7 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		defects.CLE21AssignsLate:       {ofThirdParty, soon, "nothing", "gives it to mute"},
 		defects.CLE22Balks:             {quarrel, soon, "gives it to new", "nothing"},
 		defects.CLE22Hesitates:         {quarrel, soon, "gives it to new", "waits"},
+		defects.CLE25ConvergesLate:     {strategyless, later, "waits", "gives it to old"},
 		defects.CLE27WaitsForAnother:   {chosen, soon, "tells old to give way to new", "waits"},
 		defects.CLE27FollowsLate:       {chosen, soon, "tells old to give way to new", "waits"},
 		defects.CLE29GoesByVersion:     {quarrel, soon, "gives it to new", "gives it to old"},
@@ -240,6 +246,34 @@ func TestDue_AfterADeletion(t *testing.T) {
 			if id == defects.CLE01ReturnsLate && due(nil, c.Spec, noon.Add(late)) != 0 {
 				t.Errorf("%s: it is not due when the delay is over", id)
 			}
+		}
+	}
+}
+
+// A leader that is elected for a Lease without a strategy stays without one, or gets it later.
+func TestApply_LeavesTheStrategyOut(t *testing.T) {
+	by, oldest := election.Author{Namespace: "ns", Lease: "l", Coordinator: "c"}, election.Write{Holder: "old", Strategy: election.Oldest}
+	free := election.Apply(oldest, by, noon)
+	free.Spec.HolderIdentity, free.Spec.Strategy = nil, nil
+	for _, test := range []struct {
+		set           defects.Set
+		first, second bool
+	}{
+		{nil, true, true},
+		{defects.Of(defects.CLE25OmitsTheStrategy), false, true},
+		{defects.Of(defects.CLE25ConvergesLate), false, true},
+	} {
+		apply := Apply(test.set)
+		write := oldest
+		write.On = free
+		elected := apply(write, by, noon)
+		write.On = elected
+		if again := apply(write, by, noon); (elected.Spec.Strategy != nil) != test.first || (again.Spec.Strategy != nil) != test.second {
+			t.Errorf("%q: %v, then %v", test.set, elected.Spec.Strategy, again.Spec.Strategy)
+		}
+		write.On, write.Holder = election.Apply(oldest, by, noon), "new"
+		if kept := apply(write, by, noon); kept.Spec.Strategy == nil {
+			t.Errorf("%q: a Lease that had a strategy has none", test.set)
 		}
 	}
 }
