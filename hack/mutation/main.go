@@ -140,6 +140,9 @@ func wanted(defects []cluster.Defect, known *record, checks string, o options) (
 func playAll(ctx context.Context, defects []cluster.Defect, known *record, checks string, o options) error {
 	var told sync.Mutex
 	missed, done := 0, 0
+	if err := cluster.ShareCPUs(o.parallel); err != nil {
+		return err
+	}
 	var runs errgroup.Group
 	runs.SetLimit(max(o.parallel, 1))
 	for _, d := range defects {

@@ -117,6 +117,9 @@ func survey(ctx context.Context, o options) (int, error) {
 	for _, name := range names {
 		all = append(all, t.Begin(name, checks, o.add))
 	}
+	if err := cluster.ShareCPUs(o.parallel); err != nil {
+		return 0, err
+	}
 	var group errgroup.Group
 	group.SetLimit(o.parallel)
 	var mu sync.Mutex

@@ -99,6 +99,9 @@ func (e *exploring) run(cmd *cobra.Command) error {
 	if e.planOnly {
 		return e.plan(composer, cmd.OutOrStdout())
 	}
+	if err := cluster.ShareCPUs(e.parallel); err != nil {
+		return err
+	}
 	runs := explore.Runs{Providers: providers.All(), Harness: Version(), Defect: e.defect}
 	result, err := explore.Explore(cmd.Context(), explore.Options{
 		Composer: composer, Random: e.random, Max: e.max, Budget: e.budget, Parallel: e.parallel, Out: e.out, Keep: e.keep,

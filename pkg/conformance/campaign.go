@@ -13,6 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/utils/clock"
+
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 )
 
 // Options of playing a campaign.
@@ -214,7 +216,7 @@ func (c *campaign) playTry(ctx context.Context, line Line, age int) error {
 	c.View.Started(line, s.Try)
 	began := c.Clock.Now()
 	dir := filepath.Join(c.dir, s.Bundle)
-	order := Order{Args: arguments(c.plan, c.topology(c.plan), line, dir), Dir: dir, Line: line, CPUs: c.pace.cpusEach()}
+	order := Order{Args: arguments(c.plan, c.topology(c.plan), line, dir), Dir: dir, Line: line, CPUs: cluster.CPUsEach(c.pace.most, c.pace.cpus)}
 	played, err := c.Player.Play(ctx, order, func(p Process) error {
 		with := s
 		with.Process = &p

@@ -75,11 +75,6 @@ func newPace(parallel, cpus int) *pace {
 	return p
 }
 
-// cpusEach is how many CPUs each process of a run may use at a time. Where runs share the CPUs, a
-// process that keeps a thread for each of them spends more on waking threads than it gains: a
-// rolling upgrade of the reference on two CPUs takes an eighth less CPU time with one.
-func (p *pace) cpusEach() int { return max(p.cpus/p.most, 1) }
-
 // begin waits until one more run may be played. It returns the age of the limit.
 func (p *pace) begin(ctx context.Context) (age int, err error) {
 	stop := context.AfterFunc(ctx, func() {

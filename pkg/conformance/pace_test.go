@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/conformance/fakerun"
 )
 
@@ -202,22 +203,11 @@ func TestPace_RisesAboveWhatIsCarriedAgain(t *testing.T) {
 }
 
 // A fixed number stays what it is.
-// Runs that are played at a time share the CPUs; one that is played alone has all of them.
-func TestPace_SharesCPUs(t *testing.T) {
-	for _, one := range []struct{ parallel, cpus, each int }{
-		{1, 8, 8}, {2, 8, 4}, {3, 8, 2}, {9, 8, 1}, {Auto, 8, 1}, {Auto, 1, 1},
-	} {
-		if each := newPace(one.parallel, one.cpus).cpusEach(); each != one.each {
-			t.Errorf("%d at a time on %d CPUs: %d for each process, not %d", one.parallel, one.cpus, each, one.each)
-		}
-	}
-}
-
 // A process of a run is told by what the Go runtime reads, whatever this process was told.
 func TestChild_TellsItsShareOfTheCPUs(t *testing.T) {
-	t.Setenv(cpusVariable, "7")
+	t.Setenv(cluster.CPUsVariable, "7")
 	dir := filepath.Join(t.TempDir(), "run")
-	order := Order{Args: []string{cpusVariable}, Dir: dir, CPUs: 3}
+	order := Order{Args: []string{cluster.CPUsVariable}, Dir: dir, CPUs: 3}
 	played, err := Child{Program: "printenv"}.Play(t.Context(), order, func(Process) error { return nil })
 	if err != nil || played.Said != "3" {
 		t.Errorf("%+v, %v", played, err)

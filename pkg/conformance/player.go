@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/evenkeel/evenkeel/pkg/check"
+	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/procfs"
 	"github.com/evenkeel/evenkeel/pkg/interrupt"
 	"github.com/evenkeel/evenkeel/pkg/run"
@@ -49,9 +50,6 @@ type Child struct {
 	Program string
 }
 
-// cpusVariable tells the Go runtime of each process how many CPUs it may use.
-const cpusVariable = "GOMAXPROCS"
-
 // maxSaid is how much of the end of a log is read for its last line.
 const maxSaid = 16 << 10
 
@@ -68,7 +66,7 @@ func (c Child) Play(ctx context.Context, order Order, started func(Process) erro
 		return Played{}, fmt.Errorf("make the log of a run: %w", err)
 	}
 	cmd := exec.Command(c.Program, order.Args...)
-	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), fmt.Sprintf("%s=%d", cpusVariable, order.CPUs))
+	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), fmt.Sprintf("%s=%d", cluster.CPUsVariable, order.CPUs))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
