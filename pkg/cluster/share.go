@@ -12,8 +12,8 @@ const CPUsVariable = "GOMAXPROCS"
 
 // CPUsEach is how many CPUs each process may use at a time where so many runs share some. A
 // process that keeps a thread for each CPU that is busy elsewhere spends more on waking threads
-// than it gains: a rolling upgrade of the reference on two CPUs takes an eighth less CPU time with
-// one for each process.
+// than it gains: twelve scenarios of the reference, six at a time on two CPUs, take a sixth less time
+// and CPU time with one for each process.
 func CPUsEach(runs, cpus int) int { return max(cpus/max(runs, 1), 1) }
 
 // ShareCPUs has the processes that are started from now on use their share of the CPUs, where so

@@ -216,7 +216,7 @@ func (c *campaign) playTry(ctx context.Context, line Line, age int) error {
 	c.View.Started(line, s.Try)
 	began := c.Clock.Now()
 	dir := filepath.Join(c.dir, s.Bundle)
-	order := Order{Args: arguments(c.plan, c.topology(c.plan), line, dir), Dir: dir, Line: line, CPUs: cluster.CPUsEach(c.pace.most, c.pace.cpus)}
+	order := Order{Args: arguments(c.plan, c.topology(c.plan), line, dir), Dir: dir, Line: line, CPUs: cluster.CPUsEach(c.pace.now(), c.pace.cpus)}
 	played, err := c.Player.Play(ctx, order, func(p Process) error {
 		with := s
 		with.Process = &p

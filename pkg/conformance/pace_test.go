@@ -203,6 +203,32 @@ func TestPace_RisesAboveWhatIsCarriedAgain(t *testing.T) {
 }
 
 // A fixed number stays what it is.
+// sharing notes how many CPUs each run gets.
+type sharing struct {
+	inProcess
+
+	at   sync.Mutex
+	each []int
+}
+
+func (s *sharing) Play(ctx context.Context, order Order, started func(Process) error) (Played, error) {
+	s.at.Lock()
+	s.each = append(s.each, order.CPUs)
+	s.at.Unlock()
+	return s.inProcess.Play(ctx, order, started)
+}
+
+// A run gets its share of the CPUs among those that may be played when it begins.
+func TestCampaign_RunsShareTheCPUs(t *testing.T) {
+	for parallel, want := range map[int]int{1: 8, 3: 2, Auto: 2} {
+		player := &sharing{}
+		playCampaign(t, planned(t, func(r *Request) { r.Repeat = 1 }), fakerun.Script{}, Options{Parallel: parallel, CPUs: 8, Player: player})
+		if len(player.each) == 0 || player.each[0] != want {
+			t.Errorf("%d at a time: a run gets %d of 8 CPUs, want %d first", parallel, player.each, want)
+		}
+	}
+}
+
 // A process of a run is told by what the Go runtime reads, whatever this process was told.
 func TestChild_TellsItsShareOfTheCPUs(t *testing.T) {
 	t.Setenv(cluster.CPUsVariable, "7")
