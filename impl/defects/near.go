@@ -38,7 +38,6 @@ const (
 	CLE20ClaimsLate     ID = "CLE-20-claims-late"
 	CLE21AssignsLate    ID = "CLE-21-assigns-late"
 	CLE22Hesitates      ID = "CLE-22-hesitates"
-	CLE25ConvergesLate  ID = "CLE-25-converges-late"
 	CLE26AcquiredApart  ID = "CLE-26-acquired-apart"
 	CLE27FollowsLate    ID = "CLE-27-follows-late"
 	CLE30MarksLate      ID = "CLE-30-marks-late"
@@ -116,7 +115,6 @@ var nearCatalog = []nearDefect{
 	{CLE20ClaimsLate, "CLE-20", inManager, Near{Bound: "claimsWithin", Delay: 47 * time.Second}, "where no coordinator elects, an instance claims the Lease after 47 seconds"},
 	{CLE21AssignsLate, "CLE-21", inAPIServer, Near{Bound: "leftAlone", Delay: 6 * time.Second}, "the Lease of a third party is taken from its holder after 6 seconds"},
 	{CLE22Hesitates, "CLE-22", inAPIServer, Near{Bound: "electsWithin", Delay: 16 * time.Second}, "a Lease whose candidates want different strategies is looked at 16 seconds later"},
-	{CLE25ConvergesLate, "CLE-25", inAPIServer, Near{Bound: "convergesWithin", Delay: 47 * time.Second}, "the coordinator elects a leader for a Lease without a strategy, and stores one 47 seconds later"},
 	{CLE26AcquiredApart, "CLE-26", inAPIServer, Near{Bound: "acquiredApart", Delay: 1200 * time.Millisecond}, "the coordinator dates acquireTime back by 1.2 seconds"},
 	{CLE27FollowsLate, "CLE-27", inAPIServer, Near{Bound: "followsWithin", Delay: 47 * time.Second}, "a leader is told to give way 47 seconds after an operator set another strategy"},
 	{CLE30MarksLate, "CLE-30", inAPIServer, Near{Bound: "leftAlone", Delay: 6 * time.Second}, "a leader without coordination is told after 6 seconds to give way to a better candidate"},

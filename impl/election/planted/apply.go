@@ -20,8 +20,8 @@ func Apply(d defects.Set) election.Applier {
 		if before, chosen := w.On.Annotations[election.Resolved], election.Chosen(w.On); before != "" && chosen != "" && d.Has(defects.CLE28TakesItBack) {
 			after.Spec.Strategy = ptr.To(election.Strategy(before)) // defect: CLE-28-takes-it-back
 		}
-		if w.On.Spec.Strategy == nil && w.Holder != holder(w.On) && (d.Has(defects.CLE25OmitsTheStrategy) || d.Has(defects.CLE25ConvergesLate)) {
-			after.Spec.Strategy = nil // defect: CLE-25-omits-the-strategy, CLE-25-converges-late
+		if w.On.Spec.Strategy == nil && w.Holder != holder(w.On) && d.Has(defects.CLE25OmitsTheStrategy) {
+			after.Spec.Strategy = nil // defect: CLE-25-omits-the-strategy
 			delete(after.Annotations, election.Resolved)
 		}
 		if d.Has(defects.CLE26CountsNothing) {

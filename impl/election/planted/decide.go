@@ -73,7 +73,6 @@ func decisions(d defects.Set) []plantedDecision {
 		{defects.CLE21AssignsLate, whenLong(d.Delay(defects.CLE21AssignsLate), ledByThirdParty, takesFromThirdParty)},                                        // defect: CLE-21-assigns-late
 		{defects.CLE30MarksLate, whenLong(d.Delay(defects.CLE30MarksLate), outrankedUncoordinated, marksAnyway)},                                             // defect: CLE-30-marks-late
 		{defects.CLE32MarksLate, whenLong(d.Delay(defects.CLE32MarksLate), outrankedClaimant, marksClaims)},                                                  // defect: CLE-32-marks-late
-		{defects.CLE25ConvergesLate, whenLong(d.Delay(defects.CLE25ConvergesLate), electedWithoutStrategy, storesStrategy)},                                  // defect: CLE-25-converges-late
 		{defects.CLE23FallsOver, fallsOver},                                                                                                                  // defect: CLE-23-falls-over
 	}
 }

@@ -128,11 +128,6 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		v.Lease.Spec.LeaseDurationSeconds = ptr.To[int32](3600)
 		return v
 	}
-	strategyless := func() election.View {
-		v := held("old")()
-		v.Lease.Spec.Strategy, v.Lease.Spec.LeaseDurationSeconds = nil, ptr.To[int32](3600)
-		return v
-	}
 	const soon, later = 8 * time.Second, 2 * time.Minute
 	for id, test := range map[defects.ID]struct {
 		view          func() election.View
@@ -160,7 +155,6 @@ func TestDecide_EachDefectChangesTheOutcomeThatItIsAbout(t *testing.T) {
 		defects.CLE21AssignsLate:       {ofThirdParty, soon, "nothing", "gives it to mute"},
 		defects.CLE22Balks:             {quarrel, soon, "gives it to new", "nothing"},
 		defects.CLE22Hesitates:         {quarrel, soon, "gives it to new", "waits"},
-		defects.CLE25ConvergesLate:     {strategyless, later, "waits", "gives it to old"},
 		defects.CLE27WaitsForAnother:   {chosen, soon, "tells old to give way to new", "waits"},
 		defects.CLE27FollowsLate:       {chosen, soon, "tells old to give way to new", "waits"},
 		defects.CLE29GoesByVersion:     {quarrel, soon, "gives it to new", "gives it to old"},
@@ -250,7 +244,7 @@ func TestDue_AfterADeletion(t *testing.T) {
 	}
 }
 
-// A leader that is elected for a Lease without a strategy stays without one, or gets it later.
+// A leader that is elected for a Lease without a strategy stays without one.
 func TestApply_LeavesTheStrategyOut(t *testing.T) {
 	by, oldest := election.Author{Namespace: "ns", Lease: "l", Coordinator: "c"}, election.Write{Holder: "old", Strategy: election.Oldest}
 	free := election.Apply(oldest, by, noon)
@@ -261,7 +255,6 @@ func TestApply_LeavesTheStrategyOut(t *testing.T) {
 	}{
 		{nil, true, true},
 		{defects.Of(defects.CLE25OmitsTheStrategy), false, true},
-		{defects.Of(defects.CLE25ConvergesLate), false, true},
 	} {
 		apply := Apply(test.set)
 		write := oldest

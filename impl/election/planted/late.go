@@ -51,18 +51,6 @@ func takesFromThirdParty(next election.Decider, v election.View, round election.
 	return election.Decision{Write: &election.Write{On: v.Lease, Holder: best.Name, Strategy: election.StrategyOf(v.Lease, live(v, now))}}
 }
 
-// electedWithoutStrategy is whether a coordinator has elected the holder of a Lease that has no
-// strategy.
-func electedWithoutStrategy(v election.View, _ time.Time) bool {
-	return v.Lease.Annotations[election.ElectedBy] != "" && v.Lease.Spec.Strategy == nil
-}
-
-// storesStrategy stores the strategy that the candidates of a Lease want, and leaves the Lease to
-// its holder.
-func storesStrategy(_ election.Decider, v election.View, round election.Round, now time.Time) election.Decision {
-	return election.Decision{Write: &election.Write{On: v.Lease, Holder: holder(v.Lease), Strategy: election.StrategyOf(v.Lease, live(v, now))}}
-}
-
 // outrankedUncoordinated is whether the holder of a Lease without coordination is outranked.
 func outrankedUncoordinated(v election.View, now time.Time) bool {
 	return election.StrategyOf(v.Lease, live(v, now)) == election.NoCoordination && outranked(v, now)
