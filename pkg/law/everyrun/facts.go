@@ -171,6 +171,15 @@ func (o origin) span() fact.Moment {
 	return fact.Moment{Earliest: cmp.Or(o.From, o.At), Latest: o.At, Seq: o.Seq}
 }
 
+// sure is a breach that shows whichever recorder missed something, unless lines of the history are
+// missing.
+func (f *Facts) sure(e law.Entry) law.Entry {
+	if f.Untrusted() > 0 {
+		return e
+	}
+	return e.Alone()
+}
+
 // healthy is while nothing stands in the way at a member.
 func (f *Facts) healthy(member string) fact.Signal {
 	type key struct{ member string }
