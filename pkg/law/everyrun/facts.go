@@ -26,9 +26,12 @@ type Facts struct {
 	// and unknown; heard is when the last one came.
 	balanced []balanced
 	heard    int64
-	// acknowledged are the tagged writes that a member acknowledged, and stored the
-	// changes that etcd told of, in the order of their revisions.
+	// watched are the events of the recorders' watches.
+	watched []watched
+	// acknowledged are the tagged writes that a member acknowledged, deletions the requests to
+	// delete an object, and stored the changes that etcd told of, in the order of their revisions.
 	acknowledged []acknowledged
+	deletions    []deletion
 	stored       []stored
 	// definitions are those of custom resources, as etcd has them.
 	definitions map[fact.Resource]*fact.Values[*history.CustomResource]
@@ -62,19 +65,26 @@ type (
 		fact.Moment
 		served fact.Truth
 	}
+	watched struct {
+		origin
+		*history.Watch
+	}
 	acknowledged struct {
 		origin
 		group, resource, name string
 		custom                bool
 		write, revision       int64
 	}
+	// deletion is a request to delete an object. It has no number and no revision.
+	deletion struct{ acknowledged }
 	// stored is a change in etcd: which object it made or deleted, and the tagged write that
-	// it shows, if it shows one. Opaque bytes, such as encrypted ones, show none.
+	// it shows, if it shows one. The object is deleting if it goes as soon as nothing holds it.
+	// Opaque bytes, such as encrypted ones, show none of that.
 	stored struct {
-		revision    int64
-		key, writer string
-		write       int64
-		opaque      bool
+		fact.Stamp
+		key, writer            string
+		write                  int64
+		gone, deleting, opaque bool
 	}
 )
 
@@ -102,14 +112,28 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.customs = append(f.customs, custom{o, ev.CustomResourceAnswer})
 	case ev.LoadBalancer != nil:
 		f.observeBalancer(ev)
+	case ev.Watch != nil:
+		f.watched = append(f.watched, watched{o, ev.Watch})
 	case ev.Request != nil:
-		if r := ev.Request; r.Write > 0 && r.Class != history.ClassAggregated && r.Code >= 200 && r.Code < 300 {
-			f.acknowledged = append(f.acknowledged, acknowledged{o, r.Group, r.Resource, r.Name, r.Class == history.ClassCustom, r.Write, r.ResourceVersion})
-		}
+		f.observeRequest(o, ev.Request)
 	case ev.Stored != nil:
 		s := ev.Stored
-		f.stored = append(f.stored, stored{s.Revision, s.Key, s.Writer, s.Write, s.Type == history.StoredPut && s.APIVersion == ""})
+		put := s.Type == history.StoredPut
+		f.stored = append(f.stored, stored{o.Stamp, s.Key, s.Writer, s.Write, !put, s.Deleting, put && s.APIVersion == ""})
 		f.observeDefinition(ev)
+	}
+}
+
+// observeRequest keeps what was acknowledged: of requests that do nothing, and those that another
+// server stores, etcd has nothing.
+func (f *Facts) observeRequest(o origin, r *history.Request) {
+	a := acknowledged{o, r.Group, r.Resource, r.Name, r.Class == history.ClassCustom, r.Write, r.ResourceVersion}
+	switch {
+	case r.Class == history.ClassAggregated, r.Class == history.ClassInvalid, r.Code < 200, r.Code >= 300:
+	case r.Write > 0:
+		f.acknowledged = append(f.acknowledged, a)
+	case r.Verb == "delete" && r.Name != "":
+		f.deletions = append(f.deletions, deletion{a})
 	}
 }
 
@@ -169,6 +193,15 @@ func (o origin) through(s fact.Signal) fact.Truth { return s.During(o.span()) }
 // span is from the beginning of an event to its end.
 func (o origin) span() fact.Moment {
 	return fact.Moment{Earliest: cmp.Or(o.From, o.At), Latest: o.At, Seq: o.Seq}
+}
+
+// sure is a breach that shows whichever recorder missed something, unless lines of the history are
+// missing.
+func (f *Facts) sure(e law.Entry) law.Entry {
+	if f.Untrusted() > 0 {
+		return e
+	}
+	return e.Alone()
 }
 
 // healthy is while nothing stands in the way at a member.

@@ -15,8 +15,8 @@ import (
 // ro01: every API server that takes part reads whatever etcd holds of the resources that
 // it serves (version skew policy: members of neighboring releases share one etcd). It
 // sees what the harness wrote, at holds and at the end. It does not see objects of others,
-// fields that get lost while the object and its revision stay, a resource that all servers
-// of a release stopped to serve, nor a member that is always too busy to answer.
+// fields that get lost while the object and its revision stay, nor a resource that all servers
+// of a release stopped to serve.
 var ro01 = law.Each[*Facts, read]{
 	Row: law.Row{ID: "RO-01", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Reads}, Needs: []law.Need{
 		{Name: "reads"}, {Name: "readsEach", Each: true},
@@ -50,7 +50,7 @@ func (r read) agrees(law.Bounds) law.Entry {
 	case r.through(r.facts.able(r.member)) != fact.Yes:
 		return e.Excused("the member did not serve all the time, a fault was at it, or etcd had no majority")
 	case busy[r.Code]:
-		return e.Unclear("%s with %d, which says nothing of it: %s%s", what, r.Code, r.Message, r.Error)
+		return r.stillBusy(e, what)
 	}
 	return e.Broken("%s with %d: %s%s", what, r.Code, r.Message, r.Error).Alone()
 }
