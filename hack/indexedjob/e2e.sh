@@ -158,6 +158,7 @@ say "$bundles bundles were collected"
 [ "$bundles" -ge $((2 * ${#scenarios[@]})) ] || fail "want $((2 * ${#scenarios[@]})) at least"
 
 "$evenkeel" cluster down "$name"
+trap - EXIT
 alone=0
 "$evenkeel" conformance run "${plan[@]}" --out "$out/local" || alone=$?
 "$evenkeel" diff "$out/local" "$out/merged" || fail "the merged report is worse than the local one"
