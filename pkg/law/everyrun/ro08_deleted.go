@@ -11,18 +11,22 @@ import (
 // it is deleted, or is to go as soon as nothing holds it. Another client may have deleted it.
 func (d deletion) done(law.Bounds) law.Entry {
 	f, e, asked := d.facts, law.Of(d.name, fact.Exactly(d.At, d.Seq)), d.span()
-	there, told := stored{gone: true}, f.ToldAllUntil(d.At)
+	there, told, marked := stored{gone: true}, f.ToldAllUntil(d.At), false
 	for _, s := range f.storedUnder(d.keys()) {
 		switch at := f.When(s.Stamp); {
 		case at.Latest < asked.Earliest:
 			there = s
 		case at.Earliest <= asked.Latest && s.ends():
 			return law.Of("", e.Began).By(d.member).Met()
+		case at.Earliest <= asked.Latest && s.writer == "":
+			marked = true
 		}
 	}
 	switch {
 	case there.ends():
 		return e.Excused("etcd did not have the object, or it was being deleted")
+	case marked:
+		return e.Excused("it was changed meanwhile, which older recorders tell of an object that finalizers hold, and no more")
 	case told >= f.Seq:
 		return e.Open("etcd did not tell of all up to the answer of %s, which deleted it", d.member)
 	}

@@ -42,7 +42,10 @@ func TestDeleted_GoesFromEtcd(t *testing.T) {
 			deletes(b, 200, func() { b.Delete(deletedKey, deletedName) })
 		}},
 		"etcd has it on": {check.Fail, func(b *stories.Builder) { deletes(b, 200, nothing) }},
-		"etcd has it on, changed": {check.Fail, func(b *stories.Builder) {
+		"etcd has it on, changed by the harness": {check.Fail, func(b *stories.Builder) {
+			deletes(b, 200, func() { put(b, history.Stored{Writer: "cp2", Write: 900}) })
+		}},
+		"it is changed, and nothing says whether a finalizer holds it": {check.Pass, func(b *stories.Builder) {
 			deletes(b, 200, func() { put(b, history.Stored{}) })
 		}},
 		"etcd has it on beside a fault": {check.Fail, func(b *stories.Builder) {
