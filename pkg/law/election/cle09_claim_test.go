@@ -95,3 +95,18 @@ func TestCLE09_OnlyItsHolderGivesALeaseUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) { b.expectBreaches(t, "CLE-09") })
 	}
 }
+
+// Instances that take Leases by themselves wait for the end of the one before as well.
+func TestCLE09_IsOwedWithoutCoordination(t *testing.T) {
+	const s = time.Second
+	taken := func(key string, after time.Duration) *electionBuilder {
+		b := newElection()
+		for _, member := range []string{"a", "b", "c"} {
+			b.startServer(member, 1).ready(member, 200).manager(member, history.ProcessStarted, "")
+		}
+		return b.wait(s).claim(key, "a_1").waitWithChanges(after).claim(key, "b_1")
+	}
+	taken(managersLease, 5*s).expectBreaches(t, "CLE-09", "b_1 took kube-system/kube-controller-manager from a_1 ")
+	taken(managersLease, 17*s).expectBreaches(t, "CLE-09")
+	taken("default/another", 5*s).expectBreaches(t, "CLE-09")
+}
