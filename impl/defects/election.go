@@ -37,6 +37,7 @@ const (
 	CLE30MarksAnyway       ID = "CLE-30-marks-anyway"
 	CLE31KeepsOldVersions  ID = "CLE-31-keeps-old-versions"
 	CLE32MarksClaims       ID = "CLE-32-marks-claims"
+	CLE33KeepsTheLease     ID = "CLE-33-keeps-the-lease"
 )
 
 var electionCatalog = []Defect{
@@ -75,4 +76,5 @@ var electionCatalog = []Defect{
 	{CLE30MarksAnyway, "CLE-30", inAPIServer, "a leader without coordination is told to give way to a better candidate"},
 	{CLE31KeepsOldVersions, "CLE-31", inAPIServer, "the coordinator goes by the versions that a candidate declared first"},
 	{CLE32MarksClaims, "CLE-32", inAPIServer, "a leader that claimed its Lease while no coordinator elected is told to give way to a better candidate"},
+	{CLE33KeepsTheLease, "CLE-33", inManager, "a leader that is told to end lets its Lease expire"},
 }

@@ -529,6 +529,9 @@ type Lease struct {
 	// Coordinator is who coordinated it last, where the Lease says so: the holder of
 	// the coordinators' own Lease, or no more than the host that it runs on.
 	Coordinator string `json:"coordinator,omitempty"`
+	// Renewer is the host of the instance that set its renewTime last, where the field managers
+	// name it: the holder's, unless another instance of its component wrote to the Lease.
+	Renewer string `json:"renewer,omitempty"`
 }
 
 // FaultPower and FaultPowerCut are type and action of a power cut: all processes

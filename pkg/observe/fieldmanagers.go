@@ -52,12 +52,23 @@ func fresh(now, before []history.LeaderAction, created int64) *history.LeaderAct
 }
 
 // coordinatorOf returns the host of the coordinator that has set a field of the spec to its
-// current value; empty if no coordinator has, or if the field managers do not name it. A
-// write that leaves the value as it is does not change the owner of the field.
+// current value; empty if no coordinator has, or if the field managers do not name it.
 func coordinatorOf(field string, entries []metav1.ManagedFieldsEntry) string {
+	return setBy(field, entries, func(program string) bool { return program == coordinatorProgram })
+}
+
+// renewerOf returns the host of the instance that has set the renewTime of a Lease by which
+// published components lead; empty if none has, or if the field managers do not name it.
+func renewerOf(lease string, entries []metav1.ManagedFieldsEntry) string {
+	return setBy("renewTime", entries, func(program string) bool { return ledPrograms[program] == lease })
+}
+
+// setBy returns the host of the program that has set a field of the spec to its current value. A
+// write that leaves the value as it is does not change the owner of the field.
+func setBy(field string, entries []metav1.ManagedFieldsEntry, is func(program string) bool) string {
 	for _, entry := range entries {
 		program, host, ok := history.ParseProgram(entry.Manager)
-		if !ok || program != coordinatorProgram || entry.FieldsV1 == nil {
+		if !ok || !is(program) || entry.FieldsV1 == nil {
 			continue
 		}
 		var owned struct {

@@ -31,6 +31,23 @@ func TestCoordinatorOf(t *testing.T) {
 	}
 }
 
+// The owner of the renewTime wrote the last renewal, or gave the Lease up.
+func TestRenewerOf(t *testing.T) {
+	entries := []metav1.ManagedFieldsEntry{
+		owns("kube-controller-manager@cp1", `{"f:spec":{"f:holderIdentity":{}}}`),
+		owns("kube-apiserver@cp2", `{"f:spec":{"f:strategy":{}}}`),
+		owns("kube-controller-manager@cp3", `{"f:spec":{"f:renewTime":{}}}`),
+	}
+	for lease, want := range map[string]string{"kube-system/kube-controller-manager": "cp3", "kube-system/kube-scheduler": "", "default/kube-controller-manager": ""} {
+		if got := renewerOf(lease, entries); got != want {
+			t.Errorf("%s was renewed by %q, want %q", lease, got, want)
+		}
+	}
+	if got := renewerOf("kube-system/kube-controller-manager", []metav1.ManagedFieldsEntry{owns("kube-apiserver@cp2", `{"f:spec":{"f:renewTime":{}}}`)}); got != "" {
+		t.Errorf("a coordinator that gave the Lease away counts as %q", got)
+	}
+}
+
 // Only a manager that writes to an object for the first time is known to have made the change.
 func TestLeaderActions(t *testing.T) {
 	var entries []metav1.ManagedFieldsEntry

@@ -286,6 +286,7 @@ func lease(in *coordinationv1.Lease, fields []metav1.ManagedFieldsEntry) *histor
 		out.Preferred = *in.Spec.PreferredHolder
 	}
 	out.Coordinator = cmp.Or(in.Annotations[CoordinatorAnnotation], coordinatorOfLease(out.Preferred != "", fields))
+	out.Renewer = renewerOf(in.Namespace+"/"+in.Name, fields)
 	return out
 }
 

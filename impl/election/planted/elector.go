@@ -40,6 +40,7 @@ func New(o candidacy.Options, d defects.Set) (*Elector, error) {
 	if d.Has(defects.CLE01WrongVersion) {
 		o.BinaryVersion, o.EmulationVersion = wrongVersion, wrongVersion // defect: CLE-01-wrong-version
 	}
+	o.KeepLease = o.KeepLease || d.Has(defects.CLE33KeepsTheLease) // defect: CLE-33-keeps-the-lease
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}
 	}

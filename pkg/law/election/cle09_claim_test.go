@@ -71,3 +71,42 @@ func TestCLE09_AClaimThatTheHarnessWroteIsTheHarnesss(t *testing.T) {
 		}
 	}
 }
+
+// An instance that has lost the Lease does not give up that of the one that has it now.
+func TestCLE09_OnlyItsHolderGivesALeaseUp(t *testing.T) {
+	const s = time.Second
+	const breach = "the instance of a gave up kube-system/kube-controller-manager, which b_1 had, 12"
+	emptied := func(by string, after time.Duration) *electionBuilder {
+		b := controlPlane("1.2.0", "1.2.0").elect(managersLease, "b_1").waitWithChanges(after)
+		return b.storeLease(managersLease, history.Lease{Duration: 1, Renewer: by})
+	}
+	emptied("a", 2*s).expectBreaches(t, "CLE-09", breach)
+	// What comes of it, the first one may never notice.
+	emptied("a", 2*s).wait(s).claim(managersLease, "b_1").expectBreaches(t, "CLE-09", breach)
+	emptied("a", 2*s).wait(s).elect(managersLease, "a_1").expectBreaches(t, "CLE-09", breach)
+
+	for name, b := range map[string]*electionBuilder{
+		"the holder gives it up":             emptied("b", 2*s).wait(s).elect(managersLease, "a_1"),
+		"who gave it up is not known":        emptied("", 2*s).wait(s).elect(managersLease, "a_1"),
+		"it is of no member":                 emptied("elsewhere", 2*s).wait(s).elect(managersLease, "a_1"),
+		"it had run out":                     emptied("a", 18*s).wait(s).elect(managersLease, "a_1"),
+		"the one that renewed it is another": controlPlane("1.2.0", "1.2.0").elect(managersLease, "b_1").waitWithChanges(2*s).storeLease(managersLease, history.Lease{Holder: "b_1", Renewer: "a"}),
+	} {
+		t.Run(name, func(t *testing.T) { b.expectBreaches(t, "CLE-09") })
+	}
+}
+
+// Instances that take Leases by themselves wait for the end of the one before as well.
+func TestCLE09_IsOwedWithoutCoordination(t *testing.T) {
+	const s = time.Second
+	taken := func(key string, after time.Duration) *electionBuilder {
+		b := newElection()
+		for _, member := range []string{"a", "b", "c"} {
+			b.startServer(member, 1).ready(member, 200).manager(member, history.ProcessStarted, "")
+		}
+		return b.wait(s).claim(key, "a_1").waitWithChanges(after).claim(key, "b_1")
+	}
+	taken(managersLease, 5*s).expectBreaches(t, "CLE-09", "b_1 took kube-system/kube-controller-manager from a_1 ")
+	taken(managersLease, 17*s).expectBreaches(t, "CLE-09")
+	taken("default/another", 5*s).expectBreaches(t, "CLE-09")
+}

@@ -20,7 +20,7 @@ func KEP() law.KEP { return law.New(begin, laws) }
 
 var laws = []law.Law[*Facts]{
 	cle01, cle02, cle03, cle04, cle05, cle06, cle07, cle08, cle09, cle10, cle11, cle12, cle13,
-	cle14, cle15, cle16, cle17, cle18, cle19, cle20, cle21, cle22, cle23, cle24, cle25, cle26, cle27, cle28, cle29, cle30, cle31, cle32,
+	cle14, cle15, cle16, cle17, cle18, cle19, cle20, cle21, cle22, cle23, cle24, cle25, cle26, cle27, cle28, cle29, cle30, cle31, cle32, cle33,
 	ev05,
 	ro03, ro04, ro05, ro10,
 }

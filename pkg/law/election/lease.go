@@ -174,6 +174,27 @@ func (c *Change) knows(k *Candidate) fact.Truth {
 // Released is whether its holder gave it up.
 func (c *Change) Released() bool { return c.Now != nil && holder(c.Before) != "" && c.Now.Holder == "" }
 
+// givenUpByAnother is whether another instance of its component took the holder out of the Lease.
+func (c *Change) givenUpByAnother() bool {
+	by, held := "", ""
+	if c.Released() && c.renews() {
+		by, held = c.MemberOf(c.Now.Renewer), c.MemberOf(c.Before.Holder)
+	}
+	return by != "" && held != "" && by != held
+}
+
+// emptied is in words how the Lease came to have no holder, other than by its holder; empty
+// where that is not so.
+func (c *Change) emptied() string {
+	switch {
+	case c.Deleted():
+		return c.Key + " was deleted, which the harness had not asked for,"
+	case c.givenUpByAnother():
+		return "the instance of " + c.MemberOf(c.Now.Renewer) + " gave up " + c.Key + ", which " + c.Before.Holder + " had,"
+	}
+	return ""
+}
+
 // Marked is whether its holder was told to give it up for another one.
 func (c *Change) Marked() bool {
 	return c.Now != nil && c.Now.Preferred != "" && (c.Before == nil || c.Before.Preferred != c.Now.Preferred)

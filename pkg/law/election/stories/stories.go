@@ -22,6 +22,7 @@ func All() []story.Story {
 		story.Base{Name: "processes", Build: processesStory}.Stories(processesCases),
 		story.Base{Name: "strategy", Build: strategyStory}.Stories(strategyCases),
 		story.Base{Name: "fallback", Build: fallbackStory}.Stories(fallbackCases),
+		story.Base{Name: "released", NewHeader: releasedHeader, Build: releasedStory}.Stories(releasedCases),
 		story.Base{Name: "emulated", Build: emulatedStory}.Stories(emulatedCases),
 		story.Base{Name: "mixed", Build: mixedStory}.Stories(mixedCases),
 	)
