@@ -65,7 +65,9 @@ func (o *resourceRead) ask(ctx context.Context, turn int) {
 	}
 	for i, version := range versions {
 		o.get(ctx, version, turn+i)
-		hows := []string{history.ReadConsistent}
+		// A member keeps a cache for each version of a custom resource, and one of them may have
+		// missed what the others show (kubernetes/kubernetes#131022).
+		hows := []string{history.ReadConsistent, history.ReadNotOlder}
 		if i == 0 {
 			hows = []string{history.ReadConsistent, history.ReadLimited, history.ReadCached, history.ReadNotOlder}
 		}

@@ -177,3 +177,38 @@ func TestReadsOfASilentMemberLeaveAGap(t *testing.T) {
 		t.Errorf("recorded %+v", recorded)
 	}
 }
+
+// A member has a cache for each version of a custom resource, so that each of them is asked.
+func TestReadsAskTheCacheOfEachVersion(t *testing.T) {
+	mux, asked := http.NewServeMux(), map[string]int{}
+	mux.HandleFunc("GET /apis/g.io", reply(200, `{"versions":[{"version":"v2"},{"version":"v1"}]}`))
+	for _, version := range []string{"v1", "v2"} {
+		mux.HandleFunc("GET /apis/g.io/"+version, reply(200, `{"resources":[{"name":"things"}]}`))
+		mux.HandleFunc("GET /apis/g.io/"+version+"/namespaces/n/things/x", reply(200, item("x@5")))
+		mux.HandleFunc("GET /apis/g.io/"+version+"/things", func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("resourceVersionMatch") != "" {
+				asked[version]++
+			}
+			reply(200, listOf(5, "x@5"))(w, r)
+		})
+	}
+	reads, client, m := readable(t, mux)
+	reads.etcd.written[hostedResource{"g.io", "things"}] = WrittenResource{Group: "g.io", Resource: "things", prefix: "/registry/g.io/things/"}
+	delete(reads.etcd.written, hostedResource{"", "configmaps"})
+	etcd, err := reads.etcd.client("cp1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := etcd.Put(t.Context(), "/registry/g.io/things/n/x", `{}`); err != nil {
+		t.Fatal(err)
+	}
+	reads.Ask(t.Context(), client, 0)
+	if asked["v1"] != 1 || asked["v2"] != 1 {
+		t.Errorf("asked %v times for lists that are not older: %+v", asked, m.of(history.KindRead))
+	}
+	for _, e := range m.of(history.KindRead) {
+		if !e.Read.Agrees() {
+			t.Errorf("read %+v", e.Read)
+		}
+	}
+}

@@ -83,6 +83,9 @@ func shed(r *history.Request) bool {
 	return false
 }
 
+// refusals are the answers by which a request is refused for what it is.
+var refusals = []int{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity}
+
 // refuses is a law by which all requests with a flaw are refused for what they are.
 func refuses(flaw, what string) law.Law[*Facts] {
 	return each[request]{
@@ -92,7 +95,7 @@ func refuses(flaw, what string) law.Law[*Facts] {
 		End: func(r request, _ law.Bounds) law.Entry {
 			e := law.Of(r.Name, r.Moment).By(r.Member)
 			switch {
-			case slices.Contains([]int{http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity}, r.Code):
+			case slices.Contains(refusals, r.Code):
 				return e.Met(flaw)
 			case accepted(r.Request):
 				return e.Broken("%s accepted %s (%s)", r.Member, what, r.Name).Alone()
@@ -173,6 +176,8 @@ type exchange struct {
 	of   Resource
 	name string
 	code int
+	// replaced is whether the fault gave the code in the place of the API server.
+	replaced bool
 }
 
 // passes is whether it met an error that passes by itself: too many requests, an error of
@@ -192,7 +197,8 @@ func (f *Facts) observeExchange(ev *history.Event) {
 		return
 	}
 	if of, name, ok := objectOf(x.Path); ok {
-		f.exchanges = append(f.exchanges, exchange{fact.StampOf(ev), of, name, x.Code})
+		replaced := slices.ContainsFunc(f.Faults, func(one *fact.Fault) bool { return one.ID == x.Fault && one.Action == history.FaultHTTPReplace })
+		f.exchanges = append(f.exchanges, exchange{fact.StampOf(ev), of, name, x.Code, replaced})
 	}
 }
 
@@ -213,4 +219,10 @@ func objectOf(path string) (of Resource, name string, ok bool) {
 func (m *Migration) sent() []exchange {
 	running := m.Running()
 	return fact.Where(m.exchanges, func(x exchange) bool { return x.of == m.Of && running.At(x.At) != fact.No })
+}
+
+// refused is whether a fault refused a write of it for what it is, so that it is right to fail. Where
+// an API server does so of its own accord the control plane has failed.
+func (m *Migration) refused() bool {
+	return slices.ContainsFunc(m.sent(), func(x exchange) bool { return x.replaced && slices.Contains(refusals, x.code) })
 }

@@ -79,15 +79,18 @@ func (m *Migration) leftAfter(changed bool, fits func(*Change) bool) rest {
 }
 
 // survives ends an obligation to come to a success in spite of something that happened
-// while the migration ran; met ends it if it did. To fail for want of an agreement is right, and
-// excuses nothing of what had not come of it before that.
+// while the migration ran; met ends it if it did. To fail for want of an agreement, or because a
+// write was refused, is right, and excuses nothing of what had not come of it before that.
 func (m *Migration) survives(at fact.Moment, after string, met func(law.Entry) law.Entry) law.Entry {
 	e := law.Of(m.Name, at)
 	if m.Succeeded() {
 		return met(e)
 	}
 	failed := m.unended(at, after)
-	if m.Failed() {
+	switch {
+	case m.Failed() && m.refused():
+		failed = m.stuck(m.lastProgress(m.end().Revision), m.end(), at, after)
+	case m.Failed():
 		failed = e.Broken("migration %s failed (%s)%s, with %s", m.Name, m.reason(), after, m.standing()).Shown(at.Seq, m.Ended.Seq)
 	}
 	if failed = failed.Owed(m.held()); failed.Ending != "" {
@@ -96,7 +99,7 @@ func (m *Migration) survives(at fact.Moment, after string, met func(law.Entry) l
 	if stuck := m.stuckBeforeLoss(at, after); stuck.Ending != "" {
 		return stuck
 	}
-	return e.Excused("the servers' agreement was lost, or nothing tells of it")
+	return e.Excused("the servers' agreement was lost, nothing tells of it, or a fault refused a write")
 }
 
 // unended ends the obligation of a migration that has not ended: whether nothing came of it

@@ -37,12 +37,12 @@ func (m *Migration) comesToTheEnd(law.Bounds) law.Entry {
 				Broken("migration %s succeeded at revision %d with %d objects stored as %s, and %d that are not", m.Name, m.Ended.Revision, r.compared, r.target, len(r.left)).Owed(r.sure)
 		}
 		return e.Met()
-	case m.Failed() && m.held() != fact.No:
+	case m.Failed() && m.held() != fact.No && !m.refused():
 		return e.Shown(m.Started.Seq, m.Ended.Seq).Broken("migration %s failed (%s), with %s", m.Name, m.reason(), m.standing()).Owed(m.held())
 	case stuck.Ending != "":
 		return stuck
 	case m.Failed():
-		return e.Excused("it lost its agreement, or its resource is not stored")
+		return e.Excused("it lost its agreement, its resource is not stored, or a fault refused a write of it")
 	case was(m.Started):
 		return m.unended(m.When(m.Created), "").Owed(m.held())
 	}

@@ -14,13 +14,14 @@ import (
 
 // svm24: a migration that is deleted while it runs stops, and the next one of its resource
 // begins; where definitions of custom resources say that these are being migrated, they do
-// not say so any longer (KEP-4192, "Controller"). What the next one does cannot be told
+// not say so any longer (KEP-4192, "Controller"), nor when it has ended, nor does the migration
+// itself then say that it runs (KEP-25, "Alpha workflow"). What the next one does cannot be told
 // from what the deleted one would go on to do, so one deletion of each kind is needed.
 var svm24 = together{
 	Row: law.Row{ID: "SVM-24", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "deleted", Tag: "deleted"}, {Name: "stopped", Tag: "stopped"}, {Name: "freed", Tag: "freed"}, {Name: "unmarked", Tag: "unmarked"},
 	}},
-	Parts: parts{writesNoMore, each[*Migration]{Over: deletedRunning, End: (*Migration).leavesTheRest}, freesTheQueue, unmarks},
+	Parts: parts{writesNoMore, each[*Migration]{Over: deletedRunning, End: (*Migration).leavesTheRest}, freesTheQueue, unmarks, ceasesToRun},
 }
 
 // deletedOpen are those that were deleted before they ended, whether or not they had said that they
@@ -111,11 +112,11 @@ func turns(f *Facts) (out []turn) {
 	return out
 }
 
-// next is the oldest migration of the resource that had not begun when it was deleted, and
-// began since or waits; nil if there is none.
+// next is the oldest migration of the resource that had not begun when it ended or was deleted,
+// and began since or waits; nil if there is none.
 func (m *Migration) next() *Migration {
 	i := slices.IndexFunc(m.Migrations, func(o *Migration) bool {
-		return o != m && o.Of == m.Of && (was(o.Started) && o.Started.Revision > m.Gone.Revision || !was(o.Started) && o.goesOn())
+		return o != m && o.Of == m.Of && (was(o.Started) && o.Started.Revision > m.end().Revision || !was(o.Started) && o.goesOn())
 	})
 	if i < 0 {
 		return nil
@@ -129,43 +130,4 @@ func (m *Migration) nextBegan() int64 {
 		return next.Started.Revision
 	}
 	return fact.Forever
-}
-
-// unmarks has a definition say no longer that its resource is being migrated, until another
-// one begins.
-var unmarks = deadline{
-	Bound:    "unmarksWithin",
-	Over:     deletedRunning,
-	Describe: func(m *Migration) law.Entry { return law.Entry{About: m.Of.String()} },
-	Begin:    func(m *Migration) []fact.Moment { return m.saysMigrating(true) },
-	Running:  (*Migration).clock,
-	Done:     func(m *Migration) []fact.Moment { return m.saysMigrating(false) },
-	Void: func(m *Migration) []law.Void {
-		over := fact.Where(m.definition(m.Of).In(m.Gone.Revision, fact.Forever), func(d Definition) bool { return !d.There })
-		stamps := fact.Each(over, stampOf)
-		if next := m.next(); next != nil {
-			stamps = append(stamps, next.Started)
-		}
-		return law.Voids("the definition was deleted, or another migration of it began", m.Moments(stamps...)...)
-	},
-	Breach: func(m *Migration, _ fact.Moment, _ *fact.Moment, took time.Duration) string {
-		return fmt.Sprintf("the definition of %s has said for %v that it is being migrated, and migration %s was deleted", m.Of, rounded(took), m.Name)
-	},
-	Tag: func(*Migration, fact.Moment, fact.Moment) []string { return []string{"unmarked"} },
-}
-
-// marks is whether a definition says that its resource is being migrated.
-func marks(d Definition) bool { return d.There && d.Is.Migrating == "True" }
-
-// saysMigrating is when its definition says, or does not say, that the resource is being
-// migrated: when it is deleted, and with each change until another one begins.
-func (m *Migration) saysMigrating(says bool) []fact.Moment {
-	after := m.definition(m.Of).In(m.Gone.Revision, m.nextBegan())
-	if d := m.definition(m.Of).At(m.Gone.Revision); d != nil {
-		now := *d
-		now.Stamp = m.Gone
-		after = append([]Definition{now}, after...)
-	}
-	fits := fact.Where(after, func(d Definition) bool { return d.There && marks(d) == says })
-	return m.Moments(fact.Each(fits, stampOf)...)
 }
