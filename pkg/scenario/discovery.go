@@ -332,6 +332,7 @@ func (r *Runner) setBackendBehavior(ctx context.Context, step *SetBackendBehavio
 	}
 	backend.does, backend.bitten = does, does == ""
 	backend.SpeakUnaggregated(step.Unaggregated)
+	backend.HideGroups(step.WithoutGroups)
 	r.growBackend(backend, step.Grown)
 	if does != "" {
 		backend.faults++

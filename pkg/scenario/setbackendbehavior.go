@@ -21,6 +21,9 @@ type SetBackendBehavior struct {
 	// Unaggregated is whether the server, whenever it answers correctly from now on, has no
 	// aggregated discovery, as servers that are built on an older library.
 	Unaggregated bool `yaml:"unaggregated,omitempty"`
+	// WithoutGroups is whether the server, whenever it answers correctly from now on, answers 404
+	// at /apis, as servers that are written without the library.
+	WithoutGroups bool `yaml:"withoutGroups,omitempty"`
 	// Grown is whether the server, whenever it answers correctly from now on, hosts one resource
 	// more in each version, as a newer release of it does.
 	Grown bool `yaml:"grown,omitempty"`
@@ -29,11 +32,12 @@ type SetBackendBehavior struct {
 }
 
 var _ = register("setBackendBehavior", func() Action { return &SetBackendBehavior{} }, registry.Fields{
-	"name":         registry.Known(namesBackend),
-	"behavior":     registry.OneOf(append(faultybackend.Behaviors(), doesAnswer)...),
-	"unaggregated": registry.Flag(),
-	"grown":        registry.Flag(),
-	"for":          outage,
+	"name":          registry.Known(namesBackend),
+	"behavior":      registry.OneOf(append(faultybackend.Behaviors(), doesAnswer)...),
+	"unaggregated":  registry.Flag(),
+	"withoutGroups": registry.Flag(),
+	"grown":         registry.Flag(),
+	"for":           outage,
 }, cluster.ReachesHere)
 
 func (b *SetBackendBehavior) backend() string { return b.Name }

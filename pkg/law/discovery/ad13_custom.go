@@ -8,7 +8,15 @@ import (
 // ad13: a custom resource that is created, changed or deleted shows on every server within
 // a bound, and leaves no ghost (KEP-3352, risks: "caching"). Groups that aggregated servers
 // have a part in are AD-19's.
-var ad13 = showLaw(law.Row{ID: "AD-13", Takes: law.AnyRun, Sources: readiness, Needs: each("created", "changed", "deleted")},
+var ad13 = law.Together[*Facts]{
+	Row: law.Row{ID: "AD-13", Takes: law.AnyRun, Sources: readiness, Needs: each("created", "changed", "deleted")},
+	Parts: []law.Law[*Facts]{
+		customShows,
+		law.Each[*Facts, removedService]{Row: law.Row{ID: "AD-13"}, Over: (*Facts).removedServices, End: removedService.ended},
+	},
+}
+
+var customShows = showLaw(law.Row{ID: "AD-13"},
 	func(d *definition) bool { return !d.remote && !d.of.shared(d.group) },
 	func(k *answer, c *change) string { return c.lacks(k, k.at) },
 	func(m *member, c *change, done fact.Moment) []string {

@@ -10,9 +10,9 @@ import (
 )
 
 // ad15: at the first moment of readiness all built-in and custom group-versions are present
-// and current (KEP-3352: the health check waits for local servers). The document of that
-// moment is compared with what the harness had defined by then, and with what the same
-// process said later, when all was quiet.
+// and current (KEP-3352: the health check waits for local servers), and those of aggregated servers
+// are listed. The document of that moment is compared with what the harness had defined by then,
+// and with what the same process said later, when all was quiet.
 var ad15 = law.Together[*Facts]{
 	Row: law.Row{ID: "AD-15", Sources: readiness, Needs: append(each("prompt", "whole"), anyOf("custom")...)},
 	Parts: []law.Law[*Facts]{
@@ -21,7 +21,7 @@ var ad15 = law.Together[*Facts]{
 			for _, m := range f.firstMoments() {
 				l.Add(m.refused())
 				if m.document != nil {
-					m.hasCustom(l)
+					m.hasDefined(l)
 					l.Add(m.hasAll())
 				}
 			}
@@ -93,23 +93,42 @@ func (m firstMoment) refused() law.Entry {
 	return k.entry(m.member.name).Broken("%s was ready and answered %d in the place of the document", m.member.name, k.Code).Shown(m.process.Started.Seq, k.seq)
 }
 
-// hasCustom looks in the first document for the custom resources that the harness had
-// defined before the process started.
-func (m firstMoment) hasCustom(l *law.Ledger) {
+// hasDefined looks in the first document for what the harness had defined before the process
+// started.
+func (m firstMoment) hasDefined(l *law.Ledger) {
 	k := m.document
 	for _, d := range m.member.facts.definitions {
 		c := d.certain(k.at)
 		// Servers have to agree first on whether a resource can be hosted.
-		if d.remote || c == nil || !m.member.facts.shown(c.at, m.process.Started.Earliest) || m.member.facts.changing(d.group, k.from, k.at) {
+		if c == nil || !m.member.facts.shown(c.at, m.process.Started.Earliest) || m.member.facts.changing(d.group, k.from, k.at) {
 			continue
 		}
-		switch wrong := c.lacks(k, k.at); {
+		switch wrong := c.omitted(k); {
 		case wrong != "":
 			l.Add(k.entry(d.String()).Broken("%s was ready and %s, which was defined before it started", m.member.name, wrong).Shown(c.seq, m.process.Started.Seq, k.seq))
-		case len(c.versions) > 0:
+		case len(c.versions) == 0:
+		case d.remote:
+			l.Add(k.entry(d.String()).Met())
+		default:
 			l.Add(k.entry(d.String()).Met("custom"))
 		}
 	}
+}
+
+// omitted says what of a definition the first document leaves out. That of an aggregated server is
+// to be listed, and may be stale: "for api servers that have not been aggregated, their
+// group-versions will be published" (KEP-3352, Aggregation; kubernetes/kubernetes#115303). A client
+// that does not see a group takes it for gone, and leaves its objects behind.
+func (c *change) omitted(k *answer) string {
+	if !c.of.remote {
+		return c.lacks(k, k.at)
+	}
+	for _, version := range c.versions {
+		if of := (groupVersion{c.of.group, version}); k.listing.version(of) == nil {
+			return "does not list " + of.String()
+		}
+	}
+	return ""
 }
 
 // hasAll looks in the first document for what quiet looks show that the program hosts: at the

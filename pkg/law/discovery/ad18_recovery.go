@@ -8,10 +8,18 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/law"
 )
 
-// ad18: when the aggregated server is back its group-version is current again within a
-// bound (KEP-3352: aggregated servers are contacted "on a set interval"). The server is not
-// back where it goes over to another misbehavior.
-var ad18 = dutyLaw(law.Row{ID: "AD-18", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("back")}, "recoversWithin", (*member).able, func(f *Facts) (out []duty) {
+// ad18: when an aggregated server answers, its group-version is current within a bound: from its
+// registration on, and again when it is back (KEP-3352: aggregated servers are contacted "on a set
+// interval"). The server is not back where it goes over to another misbehavior.
+var ad18 = law.Together[*Facts]{
+	Row: law.Row{ID: "AD-18", Takes: []string{history.LackBackends}, Sources: readiness, Needs: each("back")},
+	Parts: []law.Law[*Facts]{
+		dutyLaw(law.Row{ID: "AD-18"}, "recoversWithin", (*member).able, (*Facts).recoveries),
+		dutyLaw(law.Row{ID: "AD-18"}, "recoversWithin", (*member).asks, (*Facts).firstFetches),
+	},
+}
+
+func (f *Facts) recoveries() (out []duty) {
 	for _, s := range f.spells(func(o *outage, c *change) bool { return o.until < fact.Forever && c == c.of.latest(o.until) }) {
 		over := s.change.over()
 		if next := f.next(s.outage); next != nil && s.turns(next) {
@@ -22,7 +30,7 @@ var ad18 = dutyLaw(law.Row{ID: "AD-18", Takes: []string{history.LackBackends}, S
 		out = append(out, s.recoveries(over)...)
 	}
 	return out
-})
+}
 
 // recoveries are what the processes of the member owe since the server answered again: each asks it
 // by itself. The first one that has shown it stands for those that follow, which have to show it

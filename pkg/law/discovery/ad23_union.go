@@ -20,9 +20,7 @@ var ad23 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-23", Also: []string{history.LackPeers}, Sources: peers, Needs: append(each("quiet"), anyOf("united", "reached", "local")...)},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
 		long := int64(b.Of("peersShow"))
-		known := fact.And(fact.Each(f.all(), func(m *member) fact.Signal {
-			return fact.Or(fact.And(m.serves(), m.leased()), m.left())
-		})...).Since(long)
+		known := f.acquainted()
 		seen := map[string]map[string]bool{} // kinds of what was met, by members that lack something
 		for _, s := range f.ready() {
 			document := s.same(groupsPath)

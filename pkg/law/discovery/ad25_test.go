@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel/evenkeel/pkg/history"
+	"github.com/evenkeel/evenkeel/pkg/requirement"
 )
 
 var (
@@ -113,6 +114,29 @@ func TestAD25_ComparesTheDocumentsOfTheCoreGroup(t *testing.T) {
 			if !found || (len(r.Violations) == 0) != (c.want == "") {
 				t.Errorf("blames %+v %q", r.Violations, r.Reasons)
 			}
+		})
+	}
+}
+
+// A member that lists what it does not serve, and of which the aggregated document tells nothing,
+// fails whoever asks for all that is listed.
+func TestAD25_WhatOnlyThePlainDocumentListsIsServed(t *testing.T) {
+	shows := requirement.MustBound("AD-23", "peersShow")
+	for name, c := range map[string]struct {
+		there time.Duration // since when a peer is there that hosts it
+		plain []string
+		union []string
+		want  []string
+	}{
+		"for long":         {shows + time.Second, both, elder, []string{"c lists x.io/v1 only in the list of groups that is not aggregated"}},
+		"of a new peer":    {shows - time.Second, both, elder, nil},
+		"and in the union": {shows + time.Second, both, both, nil},
+		"not listed":       {shows + time.Second, elder, elder, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := fleet().pass(c.there)
+			told.looksAt("a", honest("a")).looksAt("b", honest("b"))
+			told.looksAt("c", said{union: c.union, local: elder, own: c.plain, denied: []string{"x.io/v1"}}).typed().blames(t, "AD-25", c.want...)
 		})
 	}
 }

@@ -75,6 +75,11 @@ func TestBounds_InsideOutsideAndBetween(t *testing.T) {
 			lacking: func(t *historyBuilder) { t.listsAll("a", flows+"!") },
 			has:     func(t *historyBuilder) { t.listsAll("a", flows) },
 		}, {
+			id: "AD-18", bound: "recoversWithin",
+			before:  func() *historyBuilder { return lone().hands(201) },
+			lacking: func(t *historyBuilder) { t.listsAll("a", flows+"!") },
+			has:     func(t *historyBuilder) { t.listsAll("a", flows) },
+		}, {
 			id: "AD-19", bound: "showsWithin",
 			before: func() *historyBuilder {
 				return lone().hands(201).polled("a", flows).pass(time.Minute).servesIn(tides, "piers", 201, "v1beta1")

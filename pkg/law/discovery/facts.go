@@ -29,8 +29,10 @@ type Facts struct {
 	// aggregated server behaves.
 	changes []fact.Span
 	outages []*outage
-	updates []*update
-	foreign []*foreignThing
+	// services are the APIServices that went.
+	services []removedService
+	updates  []*update
+	foreign  []*foreignThing
 }
 
 // begin makes the facts of a history of which nothing was observed.
@@ -50,6 +52,7 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.observeDefinition(ev)
 	case ev.Stored != nil:
 		f.observeDeletion(ev)
+		f.observeRemovedService(ev)
 	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend:
 		f.observeBackend(ev)
 	case ev.BackendUpdate != nil:

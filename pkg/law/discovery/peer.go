@@ -133,6 +133,16 @@ func (m *member) leased() fact.Signal {
 	return fact.And(p.Signal(f.History), fact.Or(valid...))
 }
 
+// acquainted is while all members have been as they are for so long that they know each other.
+func (f *Facts) acquainted() fact.Signal {
+	type key struct{}
+	return fact.Cached(f.History, key{}, func() fact.Signal {
+		return fact.And(fact.Each(f.all(), func(m *member) fact.Signal {
+			return fact.Or(fact.And(m.serves(), m.leased()), m.left())
+		})...).Since(int64(peersShow))
+	})
+}
+
 // left is while the member has left: neither is there a process of its API server, nor is
 // the identity Lease in force with which it had joined. Of one that was not seen to join it
 // cannot be known.

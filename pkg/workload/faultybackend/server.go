@@ -65,6 +65,8 @@ type Server struct {
 	behavior string
 	// unaggregated is whether it has no aggregated document, as servers on an older library.
 	unaggregated bool
+	// withoutGroups is whether it has nothing at /apis at all.
+	withoutGroups bool
 	// hosts is what it hosts in each version.
 	hosts []resource
 	// changed is closed when the behavior is another one, and replaced.
@@ -142,6 +144,15 @@ func (s *Server) SpeakUnaggregated(alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.unaggregated = alone
+}
+
+// HideGroups says whether the server, whenever it answers correctly, answers 404 at /apis in every
+// form, as servers that are written without the library: it has the documents of its group-versions
+// alone.
+func (s *Server) HideGroups(hidden bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.withoutGroups = hidden
 }
 
 // Grow says whether the server hosts one resource more, as a newer release of it does, and returns
@@ -251,7 +262,7 @@ func (l *serving) stop() error {
 // serve answers a request as the server is told to.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	behavior, changed, unaggregated, hosts := s.behavior, s.changed, s.unaggregated, s.hosts
+	behavior, changed, unaggregated, withoutGroups, hosts := s.behavior, s.changed, s.unaggregated, s.withoutGroups, s.hosts
 	if r.URL.Path == "/apis" {
 		// Only requests for /apis count: a request for a group-version may be one of any
 		// client, which an API server proxies.
@@ -266,6 +277,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	version, ofGroup := strings.CutPrefix(r.URL.Path, "/apis/"+s.group+"/")
 	switch {
+	case r.URL.Path == "/apis" && withoutGroups:
+		backend.Write(w, http.StatusNotFound, backend.Status(http.StatusNotFound, "this server has no list of groups"))
 	case r.URL.Path == "/apis" && unaggregated && wantsAggregated(r):
 		backend.Write(w, http.StatusNotAcceptable, backend.Status(http.StatusNotAcceptable, "this server has no aggregated discovery"))
 	case r.URL.Path == "/apis" && unaggregated:

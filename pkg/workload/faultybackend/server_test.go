@@ -98,6 +98,21 @@ func TestServer_SpeaksUnaggregatedDiscoveryAlone(t *testing.T) {
 	}
 }
 
+// As a server that is written without the library (kubernetes/kubernetes#119662).
+func TestServer_HidesItsListOfGroups(t *testing.T) {
+	s, client := start(t)
+	for _, hidden := range []bool{true, false} {
+		s.HideGroups(hidden)
+		code, body, err := get(t.Context(), s, client, "/apis")
+		if err != nil || (code == http.StatusNotFound) != hidden {
+			t.Errorf("hidden %v: %d %s %v", hidden, code, body, err)
+		}
+		if code, body, err := get(t.Context(), s, client, "/apis/"+group+"/v1"); err != nil || code != http.StatusOK || !strings.Contains(body, Resource) {
+			t.Errorf("hidden %v: the group-version gives %d %s %v", hidden, code, body, err)
+		}
+	}
+}
+
 func TestServer_EveryMisbehaviorIsProved(t *testing.T) {
 	for _, tc := range []struct {
 		behavior string
