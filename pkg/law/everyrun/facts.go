@@ -26,9 +26,10 @@ type Facts struct {
 	// and unknown; heard is when the last one came.
 	balanced []balanced
 	heard    int64
-	// acknowledged are the tagged writes that a member acknowledged, and stored the
-	// changes that etcd told of, in the order of their revisions.
+	// acknowledged are the tagged writes that a member acknowledged, deletions the requests to
+	// delete an object, and stored the changes that etcd told of, in the order of their revisions.
 	acknowledged []acknowledged
+	deletions    []deletion
 	stored       []stored
 	// definitions are those of custom resources, as etcd has them.
 	definitions map[fact.Resource]*fact.Values[*history.CustomResource]
@@ -68,13 +69,16 @@ type (
 		custom                bool
 		write, revision       int64
 	}
+	// deletion is a request to delete an object. It has no number and no revision.
+	deletion struct{ acknowledged }
 	// stored is a change in etcd: which object it made or deleted, and the tagged write that
-	// it shows, if it shows one. Opaque bytes, such as encrypted ones, show none.
+	// it shows, if it shows one. The object is deleting if it goes as soon as nothing holds it.
+	// Opaque bytes, such as encrypted ones, show none of that.
 	stored struct {
-		revision    int64
-		key, writer string
-		write       int64
-		opaque      bool
+		fact.Stamp
+		key, writer            string
+		write                  int64
+		gone, deleting, opaque bool
 	}
 )
 
@@ -103,13 +107,25 @@ func (f *Facts) Observe(ev *history.Event) {
 	case ev.LoadBalancer != nil:
 		f.observeBalancer(ev)
 	case ev.Request != nil:
-		if r := ev.Request; r.Write > 0 && r.Class != history.ClassAggregated && r.Code >= 200 && r.Code < 300 {
-			f.acknowledged = append(f.acknowledged, acknowledged{o, r.Group, r.Resource, r.Name, r.Class == history.ClassCustom, r.Write, r.ResourceVersion})
-		}
+		f.observeRequest(o, ev.Request)
 	case ev.Stored != nil:
 		s := ev.Stored
-		f.stored = append(f.stored, stored{s.Revision, s.Key, s.Writer, s.Write, s.Type == history.StoredPut && s.APIVersion == ""})
+		put := s.Type == history.StoredPut
+		f.stored = append(f.stored, stored{o.Stamp, s.Key, s.Writer, s.Write, !put, s.Deleting, put && s.APIVersion == ""})
 		f.observeDefinition(ev)
+	}
+}
+
+// observeRequest keeps what was acknowledged: of requests that do nothing, and those that another
+// server stores, etcd has nothing.
+func (f *Facts) observeRequest(o origin, r *history.Request) {
+	a := acknowledged{o, r.Group, r.Resource, r.Name, r.Class == history.ClassCustom, r.Write, r.ResourceVersion}
+	switch {
+	case r.Class == history.ClassAggregated, r.Class == history.ClassInvalid, r.Code < 200, r.Code >= 300:
+	case r.Write > 0:
+		f.acknowledged = append(f.acknowledged, a)
+	case r.Verb == "delete" && r.Name != "":
+		f.deletions = append(f.deletions, deletion{a})
 	}
 }
 

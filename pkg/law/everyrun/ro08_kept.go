@@ -2,7 +2,6 @@ package everyrun
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/fact"
 	"github.com/evenkeel/evenkeel/pkg/history"
@@ -10,13 +9,18 @@ import (
 )
 
 // ro08: no acknowledged write is lost (etcd's API guarantees: durability). The revision
-// with which a member acknowledged a write is in etcd's history, and is that write. It
-// does not see writes that the harness did not tag, such as those of controllers, and what
-// etcd loses after it told of it: that shows in reads (RO-01) and hashes (RO-07).
-var ro08 = law.Each[*Facts, acknowledged]{
-	Row:  law.Row{ID: "RO-08", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{{Name: "kept"}, {Name: "keptEach", Each: true}}},
-	Over: func(f *Facts) []acknowledged { return f.acknowledged },
-	End:  acknowledged.kept,
+// with which a member acknowledged a write is in etcd's history, and is that write; an object
+// whose deletion it acknowledged is deleted there. It does not see what others than the harness
+// write, such as controllers, and what etcd loses after it told of it: that shows in reads
+// (RO-01) and hashes (RO-07).
+var ro08 = law.Together[*Facts]{
+	Row: law.Row{ID: "RO-08", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Etcd, fact.Requests}, Needs: []law.Need{
+		{Name: "kept", Tag: "kept"}, {Name: "keptEach", Tag: "kept", Each: true},
+	}},
+	Parts: []law.Law[*Facts]{
+		law.Each[*Facts, acknowledged]{Over: func(f *Facts) []acknowledged { return f.acknowledged }, End: acknowledged.kept},
+		law.Each[*Facts, deletion]{Over: func(f *Facts) []deletion { return f.deletions }, End: deletion.done},
+	},
 }
 
 func (a acknowledged) kept(law.Bounds) law.Entry {
@@ -25,7 +29,7 @@ func (a acknowledged) kept(law.Bounds) law.Entry {
 	case a.revision <= 0:
 		return a.keptSomewhere(e)
 	case slices.ContainsFunc(stored, a.is):
-		return law.Of("", e.Began).By(a.member).Met()
+		return law.Of("", e.Began).By(a.member).Met("kept")
 	case len(stored) > 0:
 		other = "another change at it"
 	case a.revision > a.facts.LastTold():
@@ -42,7 +46,7 @@ func (a acknowledged) keptSomewhere(e law.Entry) law.Entry {
 	told := a.facts.ToldAllUntil(a.At)
 	switch w := a.facts.Write(a.member, a.write); {
 	case w != nil && slices.ContainsFunc(a.facts.storedAt(w.Stored.Revision), a.is):
-		return law.Of("", e.Began).By(a.member).Met()
+		return law.Of("", e.Began).By(a.member).Met("kept")
 	case told >= a.facts.Seq:
 		return e.Open("etcd did not tell of all up to the answer of %s, which names no revision", a.member)
 	}
@@ -54,21 +58,21 @@ func (a acknowledged) keptSomewhere(e law.Entry) law.Entry {
 // known.
 func (a acknowledged) is(s stored) bool {
 	tagged := s.write == a.write && s.writer == a.member
-	return (tagged || s.opaque) && a.under(s.key)
+	return (tagged || s.opaque) && slices.Contains(a.keys(), s.key)
 }
 
-// under is whether the object of a write is kept under a key: below its group if it is that of a
-// custom resource, and below it or not if it is one of the control plane's own.
-func (a acknowledged) under(key string) bool {
-	below, found := strings.CutPrefix(key, registry+a.group+"/")
-	if !found && !a.custom {
-		below = strings.TrimPrefix(key, registry)
+// keys are those under which the object of a request may be kept: below its group if it is that of
+// a custom resource, and below it or not if it is one of the control plane's own.
+func (a acknowledged) keys() []string {
+	below := a.resource + "/" + a.name
+	if a.custom {
+		return []string{registry + a.group + "/" + below}
 	}
-	return below == a.resource+"/"+a.name
+	return []string{registry + a.group + "/" + below, registry + below}
 }
 
 // storedAt are the changes of a revision: several, where one transaction made them.
 func (f *Facts) storedAt(revision int64) []stored {
-	of := func(s stored) int64 { return s.revision }
+	of := func(s stored) int64 { return s.Revision }
 	return f.stored[fact.Last(f.stored, revision-1, of)+1 : fact.Last(f.stored, revision, of)+1]
 }
