@@ -26,6 +26,8 @@ type Facts struct {
 	// and unknown; heard is when the last one came.
 	balanced []balanced
 	heard    int64
+	// watched are the events of the recorders' watches.
+	watched []watched
 	// acknowledged are the tagged writes that a member acknowledged, deletions the requests to
 	// delete an object, and stored the changes that etcd told of, in the order of their revisions.
 	acknowledged []acknowledged
@@ -62,6 +64,10 @@ type (
 	balanced struct {
 		fact.Moment
 		served fact.Truth
+	}
+	watched struct {
+		origin
+		*history.Watch
 	}
 	acknowledged struct {
 		origin
@@ -106,6 +112,8 @@ func (f *Facts) Observe(ev *history.Event) {
 		f.customs = append(f.customs, custom{o, ev.CustomResourceAnswer})
 	case ev.LoadBalancer != nil:
 		f.observeBalancer(ev)
+	case ev.Watch != nil:
+		f.watched = append(f.watched, watched{o, ev.Watch})
 	case ev.Request != nil:
 		f.observeRequest(o, ev.Request)
 	case ev.Stored != nil:

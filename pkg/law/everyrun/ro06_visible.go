@@ -12,9 +12,10 @@ import (
 
 // ro06: every member shows an acknowledged write in get, list and watch within a bound,
 // and never answers a read that names a revision, or asks for the latest, with an older
-// state (API concepts, "Resource versions"). It sees ConfigMaps of the harness, members
-// that were ready as the write was acknowledged, and the reads at holds and at the end. It
-// does not see a list with resourceVersion=0 that is old, which is allowed.
+// state, and its watches leave nothing out (API concepts, "Resource versions"). It sees
+// ConfigMaps of the harness, members that were ready as the write was acknowledged, the reads
+// at holds and at the end, and watches of StorageVersions and migrations. It does not see a
+// list with resourceVersion=0 that is old, which is allowed.
 var ro06 = law.Together[*Facts]{
 	Row: law.Row{ID: "RO-06", Also: []string{history.LackTraffic}, Sources: []fact.Source{fact.Visibilities, fact.Reads}, Needs: []law.Need{
 		{Name: "shown", Tag: "shown"}, {Name: "shownEach", Tag: "shown", Each: true}, {Name: "watched", Tag: "watch"}, {Name: "current", Tag: "current"},
@@ -22,6 +23,7 @@ var ro06 = law.Together[*Facts]{
 	Parts: []law.Law[*Facts]{
 		law.Each[*Facts, question]{Over: (*Facts).questions, End: question.end},
 		law.Each[*Facts, read]{Over: (*Facts).bounded, End: read.current},
+		law.Each[*Facts, *watch]{Over: (*Facts).watches, End: (*watch).leavesNothingOut},
 	},
 }
 
@@ -84,6 +86,8 @@ func (q question) end(b law.Bounds) law.Entry {
 	switch {
 	case q.Stale:
 		return e.Broken("%s answered a %s with a state older than revision %d, which %s had acknowledged", q.member, q.how, revision, q.Writer).Alone()
+	case q.skipped(revision, bound):
+		return e.Broken("%s told of revision %d in a watch that had been open, and not of revision %d before, which %s had acknowledged", q.member, q.Shown.ResourceVersion, revision, q.Writer).Alone()
 	case shows && e.Most <= bound:
 		return e.Met("shown", q.how)
 	case e.Least > bound:
@@ -95,6 +99,14 @@ func (q question) end(b law.Bounds) law.Entry {
 		return e.Excused("the member did not serve all the time, or etcd had no majority")
 	}
 	return e.Unclear("%s did not show the write in a %s, and was asked for %s only", q.member, q.how, asked)
+}
+
+// skipped is whether a watch told of a later write only, though it had been opened, and so had
+// listed what was there, before the write was acknowledged. The recorder keeps the last changes of
+// an object for longer than the bound: it writes the object once in a second.
+func (q question) skipped(revision int64, bound time.Duration) bool {
+	watch := q.how == "watch" && q.Sent > 0 && q.Sent < q.From
+	return watch && q.Shown.ResourceVersion > revision && time.Duration(q.visibility.At-q.From) <= bound
 }
 
 // unopened is the obligation of a member at which no watch was open: the recorder opens one
