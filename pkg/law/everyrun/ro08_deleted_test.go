@@ -15,38 +15,42 @@ const (
 )
 
 // deletes has the first member answer a request to delete a ConfigMap; meanwhile is what happens
-// before the answer.
-func deletes(b *stories.Builder, code int, meanwhile func()) {
+// before the answer, and gives the revision that this names.
+func deletes(b *stories.Builder, code int, meanwhile func() (named int64)) {
 	from := b.Now
 	b.Advance(2)
-	meanwhile()
+	named := meanwhile()
 	b.Advance(2)
 	b.Emit(history.Event{Kind: history.KindRequest, Member: "cp1", From: from, Request: &history.Request{
-		Class: history.ClassGuarded, Verb: "delete", Version: "v1", Resource: "configmaps", Name: deletedName, Code: code,
+		Class: history.ClassGuarded, Verb: "delete", Version: "v1", Resource: "configmaps", Name: deletedName, Code: code, ResourceVersion: named,
 	}})
+	// What etcd makes later than a write that is sent now, it makes after the answer.
 	b.Advance(60_000)
-	b.Write(b.Members[1], "configmaps")
+	for range 2 {
+		b.Write(b.Members[1], "configmaps")
+	}
 }
 
 // A deletion is a write: what a member says is deleted does not go on to lie in etcd.
 func TestDeleted_GoesFromEtcd(t *testing.T) {
-	nothing := func() {}
-	put := func(b *stories.Builder, s history.Stored) {
-		b.Store(deletedKey, "v1", "ConfigMap", deletedName, s)
+	nothing := func() int64 { return 0 }
+	put := func(b *stories.Builder, s history.Stored) int64 {
+		return b.Store(deletedKey, "v1", "ConfigMap", deletedName, s)
+	}
+	gone := func(b *stories.Builder) int64 {
+		b.Delete(deletedKey, deletedName)
+		return 0
 	}
 	for name, c := range map[string]struct {
 		want check.Verdict
 		do   func(b *stories.Builder)
 	}{
 		"etcd deletes it": {check.Pass, func(b *stories.Builder) {
-			deletes(b, 200, func() { b.Delete(deletedKey, deletedName) })
+			deletes(b, 200, func() int64 { return gone(b) })
 		}},
 		"etcd has it on": {check.Fail, func(b *stories.Builder) { deletes(b, 200, nothing) }},
-		"etcd has it on, changed by the harness": {check.Fail, func(b *stories.Builder) {
-			deletes(b, 200, func() { put(b, history.Stored{Writer: "cp2", Write: 900}) })
-		}},
-		"it is changed, and nothing says whether a finalizer holds it": {check.Pass, func(b *stories.Builder) {
-			deletes(b, 200, func() { put(b, history.Stored{}) })
+		"etcd has it on, changed": {check.Fail, func(b *stories.Builder) {
+			deletes(b, 200, func() int64 { put(b, history.Stored{}); return 0 })
 		}},
 		"etcd has it on beside a fault": {check.Fail, func(b *stories.Builder) {
 			slow(b, b.Members[0], func() { deletes(b, 200, nothing) })
@@ -62,7 +66,22 @@ func TestDeleted_GoesFromEtcd(t *testing.T) {
 			b.Delete(deletedKey, deletedName)
 		}},
 		"a finalizer holds it": {check.Pass, func(b *stories.Builder) {
-			deletes(b, 202, func() { put(b, history.Stored{Deleting: true}) })
+			deletes(b, 202, func() int64 { put(b, history.Stored{Deleting: true}); return 0 })
+		}},
+		"a finalizer holds it, by the revision of the answer": {check.Pass, func(b *stories.Builder) {
+			deletes(b, 202, func() int64 { return put(b, history.Stored{}) })
+		}},
+		"the answer names the revision of before": {check.Fail, func(b *stories.Builder) {
+			before := put(b, history.Stored{})
+			b.Advance(5000)
+			deletes(b, 200, func() int64 { return before })
+		}},
+		"the recorder of etcd is late": {check.Pass, func(b *stories.Builder) {
+			deletes(b, 200, nothing)
+			b.Events = b.Events[:len(b.Events)-4] // the writes that follow
+			b.Revision -= 4
+			b.Advance(5000)
+			gone(b)
 		}},
 		"a finalizer held it before": {check.Pass, func(b *stories.Builder) {
 			put(b, history.Stored{Deleting: true})
@@ -70,7 +89,7 @@ func TestDeleted_GoesFromEtcd(t *testing.T) {
 			deletes(b, 200, nothing)
 		}},
 		"it is made again at once": {check.Pass, func(b *stories.Builder) {
-			deletes(b, 200, func() { b.Delete(deletedKey, deletedName); put(b, history.Stored{}) })
+			deletes(b, 200, func() int64 { gone(b); put(b, history.Stored{}); return 0 })
 		}},
 		"the bytes in etcd cannot be read": {check.Pass, func(b *stories.Builder) {
 			b.Store(deletedKey, "", "", deletedName, history.Stored{})
