@@ -28,6 +28,9 @@ var svm16 = together{
 // comesToTheEnd judges how a migration ended.
 func (m *Migration) comesToTheEnd(law.Bounds) law.Entry {
 	e, stuck := m.Entry(), m.stuckBeforeLoss(m.When(m.Created), "")
+	if m.Failed() && m.refused() && stuck.Ending == "" {
+		stuck = m.stuck(m.lastProgress(m.end().Revision), m.end(), m.When(m.Created), "").Owed(m.held())
+	}
 	switch {
 	case m.Succeeded() && m.agreement(m.Of, m.Ended.Revision).Is.Version == "":
 		return e.Excused("it succeeded without an agreement, so that the next one has to show that all is migrated")
