@@ -32,10 +32,14 @@ func (f *Facts) removedServices() []removedService { return f.services }
 // APIService of the harness may be removed by the harness.
 func (r removedService) ended(law.Bounds) law.Entry {
 	at := r.facts.When(r.stamp)
-	if r.facts.shared(r.group) || r.facts.changing(r.group, at.Earliest, at.Latest) {
+	of := r.facts.definitionsOf(r.group)
+	handedOn := func(d *definition) bool {
+		return d.remote && d.possible(r.version, at.Latest, func(int64) bool { return true })
+	}
+	if slices.ContainsFunc(of, handedOn) || r.facts.changing(r.group, at.Earliest, at.Latest) {
 		return law.Entry{}
 	}
-	for _, d := range r.facts.definitionsOf(r.group) {
+	for _, d := range of {
 		c := d.certain(at.Latest)
 		if c != nil && slices.Contains(c.versions, r.version) && r.facts.known(c.at, at.Earliest) {
 			return law.Of("the APIService of "+r.String(), at).Broken("the APIService of %s was removed though %s wants it", r, d).Shown(c.seq, at.Seq)

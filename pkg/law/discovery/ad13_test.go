@@ -28,8 +28,29 @@ func TestAD13_NoServerRemovesTheAPIServiceOfACustomResource(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			told := lone().serves("lamps", 201, "v1").pass(100*time.Millisecond).polled("a", steady, lights+"/v1:lamps")
 			c.told(told)
-			told.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/apiregistration.k8s.io/apiservices/" + c.of, Revision: 50})
-			told.blames(t, "AD-13", c.want...)
+			told.losesService(c.of).blames(t, "AD-13", c.want...)
 		})
+	}
+}
+
+// losesService has an APIService removed from etcd.
+func (t *historyBuilder) losesService(name string) *historyBuilder {
+	return t.stored(history.Stored{Type: history.StoredDelete, Key: "/registry/apiregistration.k8s.io/apiservices/" + name, Revision: 50})
+}
+
+// An APIService goes before the answer to the request comes that deletes its custom resource.
+func TestAD13_AnAPIServiceGoesWithItsCustomResource(t *testing.T) {
+	told := lone().serves("lamps", 201, "v1").pass(time.Minute)
+	from := told.now
+	told.losesService("v1."+lights).serves("lamps", 200)
+	told.events[len(told.events)-1].From = from
+	told.blames(t, "AD-13")
+}
+
+// The harness may remove the APIService that it made, and no other one of the group.
+func TestAD13_TheHarnessRemovesItsOwnAPIService(t *testing.T) {
+	for version, want := range map[string][]string{"v1": nil, "v1beta1": {"the APIService of tides.io/v1beta1 was removed"}} {
+		told := lone().hands(201).servesIn(tides, "piers", 201, "v1", "v1beta1").pass(time.Minute)
+		told.losesService(version+"."+tides).blames(t, "AD-13", want...)
 	}
 }

@@ -119,7 +119,7 @@ func TestAD25_ComparesTheDocumentsOfTheCoreGroup(t *testing.T) {
 }
 
 // A member that lists what it does not serve, and of which the aggregated document tells nothing,
-// fails whoever asks for all that is listed.
+// fails each client that asks for all that is listed.
 func TestAD25_WhatOnlyThePlainDocumentListsIsServed(t *testing.T) {
 	shows := requirement.MustBound("AD-23", "peersShow")
 	for name, c := range map[string]struct {
