@@ -312,21 +312,32 @@ func (e *Elector) look(ctx context.Context, err error) {
 	}
 }
 
-// release gives the Lease up. If it cannot, the Lease expires.
+// release gives the Lease up. A renewal that was under way, or the mark of a coordinator, may come
+// first: then it gives up what the Lease has become. If it cannot, the Lease expires.
 func (e *Elector) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, requestBound/4)
+	defer cancel()
+	for lease := e.held(); lease != nil; lease = e.held() {
+		released, err := e.options.Client.CoordinationV1().Leases(e.options.Namespace).Update(ctx, election.Released(lease, e.options.Clock.Now()), metav1.UpdateOptions{})
+		if err == nil {
+			e.see(released)
+			return nil
+		}
+		e.look(ctx, err)
+		if now := e.held(); now != nil && now.ResourceVersion == lease.ResourceVersion {
+			return fmt.Errorf("giving the Lease up: %w", err)
+		}
+	}
+	return nil
+}
+
+// held is the Lease as it was seen last, if this instance holds it.
+func (e *Elector) held() *coordinationv1.Lease {
 	lease := e.current()
 	if lease == nil || ptr.Deref(lease.Spec.HolderIdentity, "") != e.options.Name {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestBound/4)
-	defer cancel()
-	released, err := e.options.Client.CoordinationV1().Leases(e.options.Namespace).Update(ctx, election.Released(lease, e.options.Clock.Now()), metav1.UpdateOptions{})
-	if err != nil {
-		e.look(ctx, err)
-		return fmt.Errorf("giving the Lease up: %w", err)
-	}
-	e.see(released)
-	return nil
+	return lease
 }
 
 // leading says why this instance may do nothing any more, if so.

@@ -241,6 +241,40 @@ func TestElector_KeepsTheLeaseOnExitWhereToldTo(t *testing.T) {
 	}
 }
 
+// A renewal that was under way when the leader was told to end may reach the server before the
+// release does.
+func TestElector_GivesTheLeaseUpAfterARenewalThatWasUnderWay(t *testing.T) {
+	client := electiontest.NewServer(electiontest.Lease("ns", "l", "me"))
+	overtaken := false
+	client.PrependReactor("update", "leases", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		lease, ok := a.(clienttesting.UpdateAction).GetObject().(*coordinationv1.Lease)
+		if !ok || overtaken || ptr.Deref(lease.Spec.HolderIdentity, "") != "" {
+			return false, nil, nil
+		}
+		overtaken = true
+		renewed := electiontest.Lease("ns", "l", "me")
+		renewed.ResourceVersion = "1000"
+		return false, nil, client.Tracker().Update(a.GetResource(), renewed, "ns")
+	})
+	e, began := elector(t, client, nil), make(chan struct{})
+	e.options.Lead = func(ctx context.Context, _ Term) {
+		close(began)
+		<-ctx.Done()
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		e.Run(ctx)
+	}()
+	within(t, began, "it does not lead")
+	cancel()
+	within(t, done, "it does not end")
+	if holder := ptr.Deref(read(t, client).Spec.HolderIdentity, ""); !overtaken || holder != "" {
+		t.Errorf("the Lease is held by %q, and the release was overtaken: %t", holder, overtaken)
+	}
+}
+
 // A candidate with a stable name is there from the process before, at another release.
 func TestCandidate_ARestartAtAnotherReleaseDeclaresItsVersion(t *testing.T) {
 	client := electiontest.NewServer(electiontest.Candidate("ns", "me", "l", "1.1.0"))
