@@ -19,7 +19,6 @@ var (
 	_ = play.Scenario("migration-large.yaml")
 	_ = play.Scenario("migration-namespace.yaml")
 	_ = play.Scenario("migration-refused.yaml")
-	_ = play.Scenario("migration-undefined.yaml")
 	_ = play.Scenario("migration-restart.yaml")
 	_ = play.Scenario("migration-resume.yaml")
 	_ = play.Scenario("migration-compacted.yaml")
