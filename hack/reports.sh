@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Writes the report of each bundle below reports/ anew from its history, and tells what
-# has changed in the verdicts; then the table of requirements and targets. A signed bundle
-# stays as it is.
+# has changed in the verdicts; then the table of requirements and targets. What is signed, and
+# the bundles of a campaign, which has one signature, stay as they are.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 evenkeel=$PWD/bin/evenkeel
@@ -12,6 +12,10 @@ verdicts() { grep -E '^(- |  )(id|verdict):|^verdict:' "$1" | sed 's/^- /  /'; }
 find reports -name SHA256SUMS -printf '%h\n' | LC_ALL=C sort | while read -r bundle; do
 	if [ -f "$bundle/signature.dsse.json" ]; then
 		echo "$bundle: signed, left as it is"
+		continue
+	fi
+	if [ -f "$bundle/../../plan.yaml" ]; then
+		echo "$bundle: part of a campaign, left as it is"
 		continue
 	fi
 	before=$(verdicts "$bundle/report.yaml")

@@ -43,8 +43,8 @@ func (r *Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### Evenkeel conformance: %s (%s)\n\n", strings.ToUpper(string(r.Verdict)), report.InWords(r.Counts))
 	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", report.Escape(r.about()), r.Runs)
-	if i := r.Implementation; i != nil {
-		fmt.Fprintf(&b, "The control plane is %s %s of %s (%s).\n\n", report.Escape(i.Project), report.Escape(i.Version), report.Escape(i.Organization), report.Escape(i.URL))
+	if by := r.by(); by != "" {
+		fmt.Fprintf(&b, "%s.\n\n", report.Escape(by))
 	}
 	b.WriteString("| | verdict | runs kept | obligations met | may fail | promise |\n|---|---|---:|---:|---:|---|\n")
 	for _, req := range r.Requirements {

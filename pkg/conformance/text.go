@@ -18,6 +18,9 @@ const maxShownBreaches = 3
 func (r *Report) Text(out io.Writer, width int) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", r.about())
+	if by := r.by(); by != "" {
+		fmt.Fprintf(&b, "%s.\n\n", by)
+	}
 	fmt.Fprintf(&b, "%-7s %-6s %-14s %9s %10s %9s  %s\n", "ID", "LEVEL", "VERDICT", "RUNS KEPT", "MET", "MAY FAIL", "PROMISE")
 	for _, req := range r.Requirements {
 		line := fmt.Sprintf("%-7s %-6s %-14s %9s %10d %9s  %s", req.ID, req.Level, strings.ToUpper(string(req.Verdict)), req.kept(), req.Tested.Met, req.bound(), req.Promise)
@@ -53,6 +56,15 @@ func (r *Report) Text(out io.Writer, width int) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// by says whose control plane it is, where the topology does.
+func (r *Report) by() string {
+	i := r.Implementation
+	if i == nil {
+		return ""
+	}
+	return fmt.Sprintf("The control plane is %s %s of %s (%s)", i.Project, i.Version, i.Organization, i.URL)
 }
 
 // about is one line on what was tested, by what, and until when that is meant to hold.

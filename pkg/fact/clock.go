@@ -91,21 +91,17 @@ func (c *Clock) sort() {
 	c.sorted = true
 }
 
-// Bracket narrows the times between which a revision was made. Answers that name revisions may
-// show that the recorder was later than it said: then they count alone.
+// Bracket narrows the times between which a revision was made. In a history that no
+// recorder wrote they may contradict each other: the latest one counts then.
 func (c *Clock) Bracket(revision, earliest, latest int64) (int64, int64) {
 	c.sort()
-	answered := LongAgo
 	if i := Last(c.after, revision-1, func(r reading) int64 { return r.revision }); i >= 0 {
-		answered = c.after[i].at
+		earliest = max(earliest, c.after[i].at)
 	}
 	if i := Last(c.before, revision-1, func(r reading) int64 { return r.revision }) + 1; i < len(c.before) {
 		latest = min(latest, c.before[i].at)
 	}
-	if earliest > latest {
-		earliest = answered
-	}
-	return min(max(earliest, answered), latest), latest
+	return min(earliest, latest), latest
 }
 
 // By is the highest revision that is known to have been made by a time.

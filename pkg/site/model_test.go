@@ -229,7 +229,21 @@ func TestRead_GivesBundlesToTheirCampaign(t *testing.T) {
 }
 
 func TestTitle_NamesTheImplementation(t *testing.T) {
-	if got := titleOf(&history.Implementation{Project: "Plane"}, "x", []string{"v1", "v2"}, "kind"); got != "Plane v1 → v2, kind" {
-		t.Error(got)
+	path := []string{"v1", "v2"}
+	for _, c := range []struct {
+		by       *history.Implementation
+		releases []string
+		want     string
+	}{
+		{nil, path, "x v1 → v2, kind"},
+		{nil, nil, "x, kind"},
+		{&history.Implementation{Project: "Plane"}, path, "Plane v1 → v2, kind"},
+		{&history.Implementation{Project: "Plane", Version: "v1"}, path, "Plane v1 → v2, kind"},
+		{&history.Implementation{Project: "Plane", Version: "7.1"}, path, "Plane 7.1 (v1 → v2), kind"},
+		{&history.Implementation{Project: "Plane", Version: "7.1"}, nil, "Plane 7.1, kind"},
+	} {
+		if got := titleOf(c.by, "x", c.releases, "kind"); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }

@@ -138,14 +138,21 @@ func titleOfCampaign(rep *conformance.Report) string {
 }
 
 func titleOf(by *history.Implementation, distribution string, releases []string, provider string) string {
-	name := distribution
+	name, path := distribution, strings.Join(releases, " → ")
 	if by != nil && by.Project != "" {
 		name = by.Project
+		// A project that declares no version has that of the release.
+		if by.Version != "" && !slices.Contains(releases, by.Version) {
+			name += " " + by.Version
+			if path != "" {
+				path = "(" + path + ")"
+			}
+		}
 	}
-	if len(releases) == 0 {
-		return fmt.Sprintf("%s, %s", name, provider)
+	if path != "" {
+		name += " " + path
 	}
-	return fmt.Sprintf("%s %s, %s", name, strings.Join(releases, " → "), provider)
+	return name + ", " + provider
 }
 
 // unique makes a name that is safe in an address and in the name of a file, and that no

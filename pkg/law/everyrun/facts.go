@@ -77,16 +77,22 @@ type (
 	}
 	// deletion is a request to delete an object. It has no number and no revision.
 	deletion struct{ acknowledged }
+	// told is which event told of a revision, and when. There are so many that what the recorder
+	// says of the earliest time is not kept.
+	told struct{ Seq, At, Revision int64 }
 	// stored is a change in etcd: which object it made or deleted, and the tagged write that
 	// it shows, if it shows one. The object is deleting if it goes as soon as nothing holds it.
 	// Opaque bytes, such as encrypted ones, show none of that.
 	stored struct {
-		fact.Stamp
+		told
 		key, writer            string
 		write                  int64
 		gone, deleting, opaque bool
 	}
 )
+
+// stamp is that of the event.
+func (t told) stamp() fact.Stamp { return fact.Stamp{Seq: t.Seq, At: t.At, Revision: t.Revision} }
 
 func begin(h *fact.History) *Facts {
 	return &Facts{History: h, definitions: map[fact.Resource]*fact.Values[*history.CustomResource]{}}
@@ -119,7 +125,7 @@ func (f *Facts) Observe(ev *history.Event) {
 	case ev.Stored != nil:
 		s := ev.Stored
 		put := s.Type == history.StoredPut
-		f.stored = append(f.stored, stored{o.Stamp, s.Key, s.Writer, s.Write, !put, s.Deleting, put && s.APIVersion == ""})
+		f.stored = append(f.stored, stored{told{o.Seq, o.At, o.Revision}, s.Key, s.Writer, s.Write, !put, s.Deleting, put && s.APIVersion == ""})
 		f.observeDefinition(ev)
 	}
 }

@@ -16,7 +16,7 @@ func (d deletion) done(law.Bounds) law.Entry {
 	there, later := stored{gone: true}, f.madeAfter(d.At)
 	for _, s := range f.storedUnder(d.keys()) {
 		switch {
-		case f.When(s.Stamp).Latest < asked.Earliest:
+		case f.When(s.stamp()).Latest < asked.Earliest:
 			there = s
 		case later != nil && s.Revision >= later.Revision:
 		case s.ends() || s.Revision == d.revision:
@@ -38,7 +38,7 @@ func (d deletion) done(law.Bounds) law.Entry {
 // says nothing of that: it may have been late.
 func (f *Facts) madeAfter(at int64) *stored {
 	i := sort.Search(len(f.stored), func(i int) bool {
-		s := f.stored[i].Stamp
+		s := f.stored[i].stamp()
 		s.From = 1
 		return f.When(s).Earliest > at
 	})
