@@ -13,7 +13,9 @@ var cle09 = law.Each[*Facts, *Change]{
 	Row: law.Row{ID: "CLE-09", Sources: []fact.Source{fact.Etcd}, Needs: []law.Need{
 		{Name: "taken"}, {Name: "given", Tag: "given"}, {Name: "expired", Tag: "expired"},
 	}},
-	Over: changes(func(c *Change) bool { return (c.isEnrolled() || c.withoutCandidates()) && !c.byOwner() && !c.ByHarness() }),
+	Over: changes(func(c *Change) bool {
+		return (c.isEnrolled() || c.withoutCandidates()) && !c.byOwner() && !c.ByHarness()
+	}),
 	End: func(c *Change, _ law.Bounds) law.Entry {
 		e, before, emptied := c.Entry(), holder(c.Before), c.emptied()
 		switch {
