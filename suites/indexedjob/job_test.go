@@ -250,12 +250,12 @@ func checkMerged(t *testing.T, plan *conformance.Plan, bundles conformance.Store
 type inProcess struct{ program string }
 
 // Play implements conformance.Player.
-func (p inProcess) Play(ctx context.Context, args []string, _ conformance.Line, _ string, started func(conformance.Process) error) (conformance.Played, error) {
+func (p inProcess) Play(ctx context.Context, order conformance.Order, started func(conformance.Process) error) (conformance.Played, error) {
 	if err := started(conformance.Process{}); err != nil {
 		return conformance.Played{}, err
 	}
 	s := fakerun.Script{Runs: planned(), Program: p.program}
-	status, err := s.Play(ctx, args[1:])
+	status, err := s.Play(ctx, order.Args[1:])
 	played := conformance.Played{Status: status}
 	if err != nil {
 		played.Said = err.Error()
