@@ -33,6 +33,9 @@ type Facts struct {
 	acknowledged []acknowledged
 	deletions    []deletion
 	stored       []stored
+	// writers are those that changes name, each once, and writer is where each of them is.
+	writers []string
+	writer  map[string]int32
 	// definitions are those of custom resources, as etcd has them.
 	definitions map[fact.Resource]*fact.Values[*history.CustomResource]
 }
@@ -85,8 +88,9 @@ type (
 	// Opaque bytes, such as encrypted ones, show none of that.
 	stored struct {
 		told
-		key, writer            string
+		key                    string
 		write                  int64
+		by                     int32 // who wrote it, in writers
 		gone, deleting, opaque bool
 	}
 )
@@ -95,7 +99,7 @@ type (
 func (t told) stamp() fact.Stamp { return fact.Stamp{Seq: t.Seq, At: t.At, Revision: t.Revision} }
 
 func begin(h *fact.History) *Facts {
-	return &Facts{History: h, definitions: map[fact.Resource]*fact.Values[*history.CustomResource]{}}
+	return &Facts{History: h, definitions: map[fact.Resource]*fact.Values[*history.CustomResource]{}, writer: map[string]int32{}}
 }
 
 // registry is below which objects are kept in etcd.
@@ -119,15 +123,26 @@ func (f *Facts) Observe(ev *history.Event) {
 	case ev.LoadBalancer != nil:
 		f.observeBalancer(ev)
 	case ev.Watch != nil:
-		f.watched = append(f.watched, watched{o, ev.Watch})
+		w := ev.Watch // without what it shows of an object, which is much
+		f.watched = append(f.watched, watched{o, &history.Watch{Resource: w.Resource, Type: w.Type, Name: w.Name, ResourceVersion: w.ResourceVersion}})
 	case ev.Request != nil:
 		f.observeRequest(o, ev.Request)
 	case ev.Stored != nil:
 		s := ev.Stored
 		put := s.Type == history.StoredPut
-		f.stored = append(f.stored, stored{told{o.Seq, o.At, o.Revision}, s.Key, s.Writer, s.Write, !put, s.Deleting, put && s.APIVersion == ""})
+		f.stored = append(f.stored, stored{told{o.Seq, o.At, o.Revision}, s.Key, s.Write, f.by(s.Writer), !put, s.Deleting, put && s.APIVersion == ""})
 		f.observeDefinition(ev)
 	}
+}
+
+// by is where a writer is among those that changes name.
+func (f *Facts) by(writer string) int32 {
+	at, known := f.writer[writer]
+	if !known {
+		at = int32(len(f.writers)) //nolint:gosec // G115: a history has fewer events than that.
+		f.writers, f.writer[writer] = append(f.writers, writer), at
+	}
+	return at
 }
 
 // observeRequest keeps what was acknowledged: of requests that do nothing, and those that another

@@ -74,18 +74,20 @@ func TestStoredAt_HasAllOfATransaction(t *testing.T) {
 }
 
 func TestAcknowledged_IsTheWriteThatItsTagNames(t *testing.T) {
-	a := acknowledged{origin: origin{member: "cp1"}, resource: "configmaps", name: "default/x", write: 3}
+	f := observed()
+	other, cp1, cp2 := f.by(""), f.by("cp1"), f.by("cp2")
+	a := acknowledged{origin: origin{facts: f, member: "cp1"}, resource: "configmaps", name: "default/x", write: 3}
 	for _, c := range []struct {
 		stored stored
 		want   bool
 	}{
-		{stored{key: "/registry/configmaps/default/x", writer: "cp1", write: 3}, true},
-		{stored{key: "/registry/configmaps/default/x"}, false}, // another client's, or a deletion
+		{stored{key: "/registry/configmaps/default/x", by: cp1, write: 3}, true},
+		{stored{key: "/registry/configmaps/default/x", by: other}, false}, // another client's, or a deletion
 		{stored{key: "/registry/configmaps/default/x", opaque: true}, true},
 		{stored{key: "/registry/secrets/default/x", opaque: true}, false},
-		{stored{key: "/registry/configmaps/default/x", writer: "cp1", write: 2}, false},
-		{stored{key: "/registry/configmaps/default/x", writer: "cp2", write: 3}, false},
-		{stored{key: "/registry/configmaps/default/xx", writer: "cp1", write: 3}, false},
+		{stored{key: "/registry/configmaps/default/x", by: cp1, write: 2}, false},
+		{stored{key: "/registry/configmaps/default/x", by: cp2, write: 3}, false},
+		{stored{key: "/registry/configmaps/default/xx", by: cp1, write: 3}, false},
 	} {
 		if got := a.is(c.stored); got != c.want {
 			t.Errorf("%+v: %v, want %v", c.stored, got, c.want)

@@ -57,7 +57,7 @@ func (a acknowledged) keptSomewhere(e law.Entry) law.Entry {
 // tag of the write. Another client's change has no tag; that of bytes that cannot be read is not
 // known.
 func (a acknowledged) is(s stored) bool {
-	tagged := s.write == a.write && s.writer == a.member
+	tagged := s.write == a.write && a.facts.writers[s.by] == a.member
 	return (tagged || s.opaque) && slices.Contains(a.keys(), s.key)
 }
 
