@@ -212,6 +212,20 @@ func TestElector_EndsItsWorkWhenTheLastRenewalIsTooLongAgo(t *testing.T) {
 	}
 }
 
+// endOnceLeading runs an Elector until it leads, and has its context end. It tells when Run is over.
+func endOnceLeading(t *testing.T, e *Elector, began <-chan struct{}) (done <-chan struct{}) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		e.Run(ctx)
+	}()
+	within(t, began, "it does not lead")
+	cancel()
+	return over
+}
+
 // A leader whose context ends stops working, and releases its Lease unless it is to keep it.
 func TestElector_KeepsTheLeaseOnExitWhereToldTo(t *testing.T) {
 	for _, keep := range []bool{false, true} {
@@ -225,14 +239,7 @@ func TestElector_KeepsTheLeaseOnExitWhereToldTo(t *testing.T) {
 				close(ended)
 			}
 		})
-		ctx, cancel := context.WithCancel(t.Context())
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			e.Run(ctx)
-		}()
-		within(t, began, "it does not lead")
-		cancel()
+		done := endOnceLeading(t, e, began)
 		within(t, ended, "it goes on working")
 		within(t, done, "it does not end")
 		if holder := ptr.Deref(read(t, client).Spec.HolderIdentity, ""); (holder == "me") != keep {
@@ -261,14 +268,7 @@ func TestElector_GivesTheLeaseUpAfterARenewalThatWasUnderWay(t *testing.T) {
 		close(began)
 		<-ctx.Done()
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		e.Run(ctx)
-	}()
-	within(t, began, "it does not lead")
-	cancel()
+	done := endOnceLeading(t, e, began)
 	within(t, done, "it does not end")
 	if holder := ptr.Deref(read(t, client).Spec.HolderIdentity, ""); !overtaken || holder != "" {
 		t.Errorf("the Lease is held by %q, and the release was overtaken: %t", holder, overtaken)

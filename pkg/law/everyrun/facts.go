@@ -78,7 +78,8 @@ type (
 		custom                bool
 		write, revision       int64
 	}
-	// deletion is a request to delete an object. It has no number and no revision.
+	// deletion is a request to delete an object. It has no number; its revision is that of the mark
+	// by which the object goes as soon as nothing holds it, where the answer names one.
 	deletion struct{ acknowledged }
 	// told is which event told of a revision, and when. There are so many that what the recorder
 	// says of the earliest time is not kept.

@@ -36,13 +36,25 @@ func (c client) deletes(name string) int64 {
 	return c.Revision
 }
 
+// watchCase is what a client of a member sees, and how RO-06 judges that.
+type watchCase struct {
+	want check.Verdict
+	do   func(c client)
+}
+
+func expectWatches(t *testing.T, cases map[string]watchCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			judgetest.Expect(t, "RO-06", replaced("at rest", func(b *stories.Builder) { c.do(watching(b)) }), c.want)
+		})
+	}
+}
+
 // A client that keeps what a watch tells of knows only that: what it is not told, told twice, or
 // told too late, it has wrong until the object changes again.
 func TestWatches_LeaveNothingOut(t *testing.T) {
-	for name, c := range map[string]struct {
-		want check.Verdict
-		do   func(c client)
-	}{
+	expectWatches(t, map[string]watchCase{
 		"each change is told of": {check.Pass, func(c client) {
 			a, b := c.stores("core.a"), c.stores("core.b")
 			c.sees(history.WatchOpened, "", c.Revision)
@@ -110,19 +122,12 @@ func TestWatches_LeaveNothingOut(t *testing.T) {
 			c.sees("ADDED", "core.b", c.Revision)
 			c.sees("MODIFIED", "core.a", a)
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			judgetest.Expect(t, "RO-06", replaced("at rest", func(b *stories.Builder) { c.do(watching(b)) }), c.want)
-		})
-	}
+	})
 }
 
 // A watch begins with what etcd held at a revision, which is no older than what the member had shown.
 func TestWatches_BeginWithWhatEtcdHolds(t *testing.T) {
-	for name, c := range map[string]struct {
-		want check.Verdict
-		do   func(c client)
-	}{
+	expectWatches(t, map[string]watchCase{
 		"an object is left out": {check.Fail, func(c client) {
 			c.stores("core.a")
 			c.sees(history.WatchOpened, "", c.Revision)
@@ -175,11 +180,7 @@ func TestWatches_BeginWithWhatEtcdHolds(t *testing.T) {
 			c.stores("core.a")
 			c.sees(history.WatchOpened, "", c.Revision+1)
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			judgetest.Expect(t, "RO-06", replaced("at rest", func(b *stories.Builder) { c.do(watching(b)) }), c.want)
-		})
-	}
+	})
 }
 
 // Of a run that was killed the last list may not have been recorded to its end.

@@ -563,19 +563,25 @@ func ExtraElections(otherwise map[string]func(*Builder)) []history.Event {
 	return h.end()
 }
 
+// electFirst starts all members, and has the controller manager of the first one elected. It returns
+// the names of all candidates.
+func (h *Builder) electFirst() (names []string) {
+	h.ServeAll()
+	for _, m := range h.Members {
+		names = append(names, h.StartManager(m, "1.2"))
+	}
+	h.Advance(2500)
+	h.PingAndElect(ManagersLease, names...)
+	return names
+}
+
 // steadyStory is a run in which nothing happens.
 func steadyStory() []history.Event { return Steady(nil) }
 
 // Steady builds steadyStory with further events at its point: alone.
 func Steady(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
-	h.ServeAll()
-	var names []string
-	for _, m := range h.Members {
-		names = append(names, h.StartManager(m, "1.2"))
-	}
-	h.Advance(2500)
-	h.PingAndElect(ManagersLease, names...)
+	names := h.electFirst()
 	h.RenewFor(100)
 	h.point("alone")
 	h.Advance(200_000)

@@ -21,13 +21,7 @@ func releasedHeader() history.Header {
 // Released builds releasedStory with further events at its points: told.
 func Released(otherwise map[string]func(*Builder)) []history.Event {
 	h := newBuilder(otherwise)
-	h.ServeAll()
-	var names []string
-	for _, m := range h.Members {
-		names = append(names, h.StartManager(m, "1.2"))
-	}
-	h.Advance(2500)
-	h.PingAndElect(ManagersLease, names...)
+	names := h.electFirst()
 	h.RenewFor(5)
 	for i, m := range h.Members[:2] {
 		h.stopManager(m)
