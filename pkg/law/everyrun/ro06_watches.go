@@ -81,6 +81,9 @@ func (w *watch) follows(e law.Entry, told []watched) law.Entry {
 		}
 		through = t
 	}
+	if missed, _ := w.facts.Missed(fact.Etcd); missed > 0 {
+		return e.Excused("the recorder of etcd may have missed what a watch left out")
+	}
 	return e.Met()
 }
 

@@ -183,19 +183,44 @@ func TestWatches_BeginWithWhatEtcdHolds(t *testing.T) {
 	})
 }
 
+// A change that the recorder of etcd missed may be what a list leaves out, and what a watch does.
+func TestWatches_WhatEtcdsRecorderMissed(t *testing.T) {
+	for _, missed := range []bool{false, true} {
+		events := replaced("at rest", func(b *stories.Builder) {
+			c := watching(b)
+			c.stores("core.a")
+			if missed {
+				c.Emit(history.Event{Kind: history.KindRecorderMissed, RecorderMissed: &history.RecorderMissed{Source: history.SourceEtcd, Message: "away"}})
+			}
+			c.sees(history.WatchOpened, "", c.NextRevision())
+			c.stores("core.b")
+		})
+		r := judgetest.Judge(t, &judgetest.Events{Head: story.NewHeader(), Lines: events}, "RO-06")
+		if excused := r.Obligations.Excused; (r.Verdict == check.Fail) == missed || (excused > 0) != missed {
+			t.Errorf("missed %t: %s with %+v", missed, r.Verdict, r.Obligations)
+		}
+	}
+}
+
 // Of a run that was killed the last list may not have been recorded to its end.
 func TestWatches_TheEndOfAListMayNotBeRecorded(t *testing.T) {
-	events := replaced("at rest", func(b *stories.Builder) {
-		c := watching(b)
-		a := c.stores("core.a")
-		c.stores("core.b")
-		c.sees(history.WatchOpened, "", c.Revision)
-		c.sees("ADDED", "core.a", a)
-		c.stores("core.b")
-	})
-	judgetest.Expect(t, "RO-06", events, check.Fail)
-	if r := judgetest.Judge(t, &judgetest.Events{Head: story.NewHeader(), Lines: events[:len(events)-1]}, "RO-06"); r.Verdict == check.Fail {
-		t.Errorf("without its end the history fails: %v", r.Violations)
+	for _, more := range []bool{false, true} {
+		events := replaced("at rest", func(b *stories.Builder) {
+			c := watching(b)
+			a := c.stores("core.a")
+			c.stores("core.b")
+			c.sees(history.WatchOpened, "", c.Revision)
+			c.sees("ADDED", "core.a", a)
+			a = c.stores("core.a")
+			if more {
+				c.sees("MODIFIED", "core.a", a)
+			}
+		})
+		judgetest.Expect(t, "RO-06", events, check.Fail)
+		r := judgetest.Judge(t, &judgetest.Events{Head: story.NewHeader(), Lines: events[:len(events)-1]}, "RO-06")
+		if (r.Verdict == check.Fail) != more {
+			t.Errorf("without its end, and what comes after the list is recorded: %t: %s, %v", more, r.Verdict, r.Violations)
+		}
 	}
 }
 

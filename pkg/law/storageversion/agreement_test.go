@@ -33,6 +33,7 @@ func TestSV06Agreement(t *testing.T) {
 		{"who has not reported does not host it", late(three().disagrees(things, 5, all[:2]...).starts("c", 1).lists("c", 9, history.HostedResource{Group: "o", Resource: "o"})), []string{overdue}},
 		{"who has not reported hosts it", late(three().disagrees(things, 5, all[:2]...).starts("c", 1).hosts("c", 9)), nil},
 		{"its writer has ended, and there is no collector", late(three().manager("a", history.ProcessStarted).starts("c", 1).disagrees(things, 5, all[:2]...).disagrees(things, 6, all...).exits("c", 1)), nil},
+		{"an entry that differed was taken out, and there is no collector", late(three().manager("a", history.ProcessStarted).starts("c", 1).disagrees(things, 5, "a="+v1, "b="+v1, "c="+v2).leaves("c", 6).disagrees(things, 7, all[:2]...)), nil},
 		{"its writer runs, and there is no collector", late(three().manager("a", history.ProcessStarted).starts("c", 1).disagrees(things, 5, all[:2]...).disagrees(things, 6, all...)), []string{overdue}},
 		{"its writer has ended, and there is a collector", late(three().starts("a", 1).manager("a", history.ProcessStarted).leads("a", 4).pass(time.Minute).starts("c", 1).disagrees(things, 5, all[:2]...).disagrees(things, 6, all...).exits("c", 1)), []string{overdue}},
 		{"a stranger takes part, and may host it", late(three().joins("x", 4).disagrees(things, 5, all...)), nil},
