@@ -124,8 +124,7 @@ func (f *Facts) Observe(ev *history.Event) {
 	case ev.LoadBalancer != nil:
 		f.observeBalancer(ev)
 	case ev.Watch != nil:
-		w := ev.Watch // without what it shows of an object, which is much
-		f.watched = append(f.watched, watched{o, &history.Watch{Resource: w.Resource, Type: w.Type, Name: w.Name, ResourceVersion: w.ResourceVersion}})
+		f.watched = append(f.watched, watched{o, ev.Watch})
 	case ev.Request != nil:
 		f.observeRequest(o, ev.Request)
 	case ev.Stored != nil:
