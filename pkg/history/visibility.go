@@ -37,7 +37,8 @@ type Shown struct {
 	// ResourceVersion of the object in the last answer; 0 where it was not there.
 	ResourceVersion int64 `json:"rv,omitempty"`
 	// Sent is when the request was sent that was answered last, and At when that answer
-	// came, or the watch told of the write; in nanoseconds of the history, 0 for never.
+	// came, or the watch told of the write; in nanoseconds of the history, 0 for never. Of a
+	// watch, Sent is when the one was opened that told of the write, or else the last one.
 	Sent int64 `json:"sent,omitempty"`
 	At   int64 `json:"at,omitempty"`
 	// Stale is whether an answer of 200 or 404 was older than the write.

@@ -349,8 +349,9 @@ func (w *visibleWatch) changed(name string, revision, now int64) {
 	w.announce()
 }
 
-// await waits until the watch that there is has told of a revision, is lost, or the
-// context ends.
+// await waits until the watch that there is has told of a revision, or the context ends. Where the
+// watch is lost, a client lists and opens another one: that shows the write too. An API server may
+// end a watch at any time, as Kubernetes does where it fills a cache anew.
 func (w *visibleWatch) await(ctx context.Context, name string, revision int64) history.Shown {
 	w.mu.Lock()
 	opened := w.opened
@@ -358,22 +359,21 @@ func (w *visibleWatch) await(ctx context.Context, name string, revision int64) h
 	seen := history.Shown{Sent: opened}
 	for opened > 0 {
 		w.mu.Lock()
-		now, lost, moved := w.opened, w.lost, w.moved
+		if w.opened != opened {
+			seen.Error = cmp.Or(w.lost, seen.Error, "the watch was lost, and opened again")
+		}
+		if w.opened > 0 {
+			seen.Sent = w.opened
+		}
 		for _, change := range w.changes[name] {
-			if now == opened && change.revision >= revision {
+			if change.revision >= revision {
 				seen.ResourceVersion, seen.At = change.revision, change.at
 				break
 			}
 		}
+		moved := w.moved
 		w.mu.Unlock()
 		if seen.At > 0 {
-			return seen
-		}
-		if now != opened {
-			if lost == "" {
-				lost = "the watch was lost, and opened again"
-			}
-			seen.Error = lost
 			return seen
 		}
 		select {

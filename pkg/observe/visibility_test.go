@@ -3,12 +3,14 @@ package observe
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -181,22 +183,58 @@ func TestVisibilityOfAMemberThatIsBehind(t *testing.T) {
 	}
 }
 
-func TestAwaitOfAWatchThatIsLost(t *testing.T) {
-	w := visibleWatch{changes: map[string][]visibleChange{}, moved: make(chan struct{})}
-	w.open(5)
-	w.changed("a", 11, 6)
-	if seen := w.await(t.Context(), "a", 11); seen != (history.Shown{Sent: 5, At: 6, ResourceVersion: 11}) {
-		t.Errorf("seen %+v", seen)
+func newVisibleWatch() *visibleWatch {
+	return &visibleWatch{changes: map[string][]visibleChange{}, moved: make(chan struct{})}
+}
+
+func TestAwait(t *testing.T) {
+	lost := errors.New("the stream ended")
+	for name, c := range map[string]struct {
+		after func(w *visibleWatch) // what the watch does while it is waited for revision 12
+		want  history.Shown
+	}{
+		"it tells of the write":              {func(w *visibleWatch) { w.changed("a", 12, 7) }, history.Shown{Sent: 5, At: 7, ResourceVersion: 12}},
+		"of a later one":                     {func(w *visibleWatch) { w.changed("a", 13, 7) }, history.Shown{Sent: 5, At: 7, ResourceVersion: 13}},
+		"of an older one":                    {func(w *visibleWatch) { w.changed("a", 11, 7) }, history.Shown{Sent: 5}},
+		"of another object":                  {func(w *visibleWatch) { w.changed("b", 12, 7) }, history.Shown{Sent: 5}},
+		"it is lost":                         {func(w *visibleWatch) { w.lose(lost) }, history.Shown{Sent: 5, Error: "the stream ended"}},
+		"it tells of the write, and is lost": {func(w *visibleWatch) { w.changed("a", 12, 7); w.lose(lost) }, history.Shown{Sent: 5, At: 7, ResourceVersion: 12, Error: "the stream ended"}},
+		"another one lists the write": {func(w *visibleWatch) {
+			w.lose(lost)
+			synctest.Wait()
+			w.open(8)
+			w.changed("a", 12, 9)
+		}, history.Shown{Sent: 8, At: 9, ResourceVersion: 12, Error: "the stream ended"}},
+		"another one does not list it": {func(w *visibleWatch) {
+			w.lose(lost)
+			synctest.Wait()
+			w.open(8)
+			w.changed("a", 11, 9)
+		}, history.Shown{Sent: 8, Error: "the stream ended"}},
+		"another one is opened at once": {func(w *visibleWatch) { w.open(8) }, history.Shown{Sent: 8, Error: "the watch was lost, and opened again"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newVisibleWatch()
+				w.open(5)
+				w.changed("a", 11, 6)
+				ctx, cancel := context.WithTimeout(t.Context(), VisibilityWait)
+				defer cancel()
+				waited := make(chan history.Shown, 1)
+				go func() { waited <- w.await(ctx, "a", 12) }()
+				synctest.Wait()
+				c.after(w)
+				if seen := <-waited; seen != c.want {
+					t.Errorf("seen %+v, want %+v", seen, c.want)
+				}
+			})
+		})
 	}
-	waited := make(chan history.Shown)
-	go func() { waited <- w.await(t.Context(), "a", 12) }()
-	w.lose(fmt.Errorf("the stream ended"))
-	w.mu.Lock()
-	opened := w.opened
-	w.mu.Unlock()
-	if seen := <-waited; opened != 0 || seen.At != 0 || seen.Sent == 5 && seen.Error != "the stream ended" {
-		t.Errorf("seen %+v", seen)
-	}
+	t.Run("none is open", func(t *testing.T) {
+		if seen := newVisibleWatch().await(t.Context(), "a", 12); seen != (history.Shown{}) {
+			t.Errorf("seen %+v", seen)
+		}
+	})
 }
 
 func TestVisibilityNeedsTwoMembers(t *testing.T) {
