@@ -13,6 +13,7 @@ import (
 	extensionsoptions "k8s.io/apiextensions-apiserver/pkg/cmd/server/options"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	genericapifilters "k8s.io/apiserver/pkg/endpoints/filters"
 	"k8s.io/apiserver/pkg/registry/generic"
@@ -201,6 +202,9 @@ func (s *server) buildExtension() error {
 	}
 	config.RESTOptionsGetter = s.storage(config.RESTOptionsGetter, apiextensionsapiserver.Scheme)
 	config.MergedResourceConfig = apiextensionsapiserver.DefaultAPIResourceConfigSource()
+	// Of a resource whose definition is being deleted the library asks the admission that there is,
+	// without a look at whether there is one: the finalizer of an object could not be removed.
+	config.AdmissionControl = admission.NewChainHandler()
 	extension := apiextensionsapiserver.Config{
 		GenericConfig: config,
 		ExtraConfig: apiextensionsapiserver.ExtraConfig{

@@ -158,8 +158,18 @@ func (r *Runner) defineCRD(ctx context.Context, member string, d *RegisterAPI) e
 	return r.put(ctx, member, crdGroup, crdResource, name, wanted, &history.Definition{Group: group, Resource: plural, Versions: versions, ShortNames: slices.Sorted(slices.Values(d.ShortNames)), Stored: storage})
 }
 
+// undefineCRD deletes a CustomResourceDefinition, which is gone once no object is left. What
+// populations hold of them is let go of after the deletion was asked for, as a controller lets go
+// of its objects when it sees that they are deleted.
 func (r *Runner) undefineCRD(ctx context.Context, member, plural, group string) error {
-	return r.remove(ctx, member, crdGroup, crdResource, plural+"."+group, &history.Definition{Group: group, Resource: plural})
+	name := plural + "." + group
+	if err := r.askToDelete(ctx, member, crdGroup, crdResource, name, &history.Definition{Group: group, Resource: plural}); err != nil {
+		return err
+	}
+	if err := r.releaseOf(ctx, member, group, plural); err != nil {
+		return err
+	}
+	return r.awaitRemoved(ctx, member, crdGroup, crdResource, name)
 }
 
 // defineBackend creates the APIServices of versions of a backend's group, or changes their
@@ -272,10 +282,19 @@ func (r *Runner) put(ctx context.Context, member, group, resource, name string, 
 // remove deletes an object and waits until it is gone, so that what comes next
 // does not meet it.
 func (r *Runner) remove(ctx context.Context, member, group, resource, name string, defines *history.Definition) error {
-	err := r.send(ctx, member, observe.Call{Verb: "delete", Group: group, Version: "v1", Resource: resource, Name: name, Defines: defines}, http.StatusNotFound)
-	if err != nil {
+	if err := r.askToDelete(ctx, member, group, resource, name, defines); err != nil {
 		return err
 	}
+	return r.awaitRemoved(ctx, member, group, resource, name)
+}
+
+// askToDelete sends the deletion of an object, until it is answered.
+func (r *Runner) askToDelete(ctx context.Context, member, group, resource, name string, defines *history.Definition) error {
+	return r.send(ctx, member, observe.Call{Verb: "delete", Group: group, Version: "v1", Resource: resource, Name: name, Defines: defines}, http.StatusNotFound)
+}
+
+// awaitRemoved waits until an object is not found any more.
+func (r *Runner) awaitRemoved(ctx context.Context, member, group, resource, name string) error {
 	client, err := r.client(member)
 	if err != nil {
 		return err

@@ -64,15 +64,44 @@ func (r *Runner) release(ctx context.Context) {
 		}
 		defer client.Close()
 		for _, p := range r.populations {
-			held := p.held[member]
-			for i := 0; held != nil && i < held.Len(); i++ {
-				for !held.Release(ctx, client, i) {
-					if err := r.wait(ctx, observe.RetryInterval); err != nil {
-						return err
-					}
-				}
+			if err := r.letGo(ctx, client, p.held[member]); err != nil {
+				return err
 			}
 		}
 		return nil
 	})
+}
+
+// releaseOf lets go of all objects of a resource that are held, through one member.
+func (r *Runner) releaseOf(ctx context.Context, member, group, resource string) error {
+	ctx, cancel := r.within(ctx, ReleaseTimeout, history.AwaitedAnswer, member, "the %s that the harness holds were not let go of", resource)
+	defer cancel()
+	client, err := r.client(member)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, p := range r.populations {
+		if p.workload.Spec.Group != group || p.workload.Spec.Resource != resource {
+			continue
+		}
+		for _, maker := range r.members() {
+			if err := r.letGo(ctx, client, p.held[maker]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// letGo lets go of the objects that are held, if any are.
+func (r *Runner) letGo(ctx context.Context, client *observe.Client, held *workload.Held) error {
+	for i := 0; held != nil && i < held.Len(); i++ {
+		for !held.Release(ctx, client, i) {
+			if err := r.wait(ctx, observe.RetryInterval); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -80,6 +80,36 @@ func TestAPopulationInANamespaceOfItsOwnHoldsNothing(t *testing.T) {
 	}
 }
 
+// What is held of a resource would keep its definition from its end.
+func TestADefinitionIsDeletedWithWhatIsHeldOfIt(t *testing.T) {
+	for deleted, left := range map[UnregisterAPI]int{
+		{Member: "cp2", CRD: "crates", Group: "stores.io"}: 0,
+		{Member: "cp2", CRD: "others", Group: "stores.io"}: 3,
+		{Member: "cp2", CRD: "crates", Group: "others.io"}: 3,
+	} {
+		r, s, h := migrable(t)
+		if err := r.play(t.Context(), 1, &Step{Action: &Populate{Name: "cargo", Workloads: []string{"crates.yaml"}, Count: 3}}); err != nil {
+			t.Fatal(err)
+		}
+		before := len(h.events)
+		if err := r.play(t.Context(), 2, &Step{Action: &deleted}); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.held(); n != left {
+			t.Errorf("%s.%s is deleted: %d objects are held, and %d were to be", deleted.CRD, deleted.Group, n, left)
+		}
+		var verbs []string
+		for _, e := range h.events[before:] {
+			if e.Request != nil {
+				verbs = append(verbs, e.Request.Verb)
+			}
+		}
+		if len(verbs) != 4-left || verbs[0] != "delete" || slices.Contains(verbs[1:], "delete") {
+			t.Errorf("%s.%s is deleted: the requests %v", deleted.CRD, deleted.Group, verbs)
+		}
+	}
+}
+
 // held counts the objects that are deleted and held.
 func (s *shelf) held() (n int) {
 	s.mu.Lock()

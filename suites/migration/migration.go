@@ -24,5 +24,6 @@ var (
 	_ = play.Scenario("migration-compacted.yaml")
 	_ = play.Scenario("migration-rollback.yaml")
 	_ = play.Scenario("migration-takeover.yaml")
+	_ = play.Scenario("migration-undefined.yaml")
 	_ = play.Scenario("migration-leftovers.yaml")
 )
