@@ -270,16 +270,7 @@ func (s *liveServer) ask(path, accept string) (*http.Response, string) {
 		s.Fatal(err)
 	}
 	request.Header.Set("Accept", accept)
-	response, err := s.client.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return response, string(body)
+	return s.send(request)
 }
 
 func (s *liveServer) get(path, accept string) string {
@@ -308,18 +299,35 @@ func (s *liveServer) create(path, object string) {
 
 func (s *liveServer) remove(path string) {
 	s.Helper()
-	request, err := http.NewRequest(http.MethodDelete, s.url+path, nil)
+	if code, body := s.do(http.MethodDelete, path, "", ""); code != http.StatusOK {
+		s.Fatalf("%s: %d: %s", path, code, body)
+	}
+}
+
+// do sends a request once.
+func (s *liveServer) do(method, path, contentType, body string) (code int, answer string) {
+	s.Helper()
+	request, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		s.Fatal(err)
 	}
+	request.Header.Set("Content-Type", contentType)
+	response, read := s.send(request)
+	return response.StatusCode, read
+}
+
+func (s *liveServer) send(request *http.Request) (*http.Response, string) {
+	s.Helper()
 	response, err := s.client.Do(request)
 	if err != nil {
 		s.Fatal(err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		s.Fatalf("%s: %s", path, response.Status)
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.Fatal(err)
 	}
+	return response, string(body)
 }
 
 const aggregatedV2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

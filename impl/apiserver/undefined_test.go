@@ -2,9 +2,7 @@ package apiserver
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 	"testing"
 )
 
@@ -44,24 +42,4 @@ func TestADefinitionGoesWithTheLastFinalizer(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-// do sends a request once.
-func (s *liveServer) do(method, path, contentType, body string) (code int, answer string) {
-	s.Helper()
-	request, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
-	request.Header.Set("Content-Type", contentType)
-	response, err := s.client.Do(request)
-	if err != nil {
-		s.Fatal(err)
-	}
-	defer response.Body.Close()
-	read, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return response.StatusCode, string(read)
 }

@@ -231,9 +231,13 @@ func TestAwait(t *testing.T) {
 		})
 	}
 	t.Run("none is open", func(t *testing.T) {
-		if seen := newVisibleWatch().await(t.Context(), "a", 12); seen != (history.Shown{}) {
-			t.Errorf("seen %+v", seen)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), VisibilityWait)
+			defer cancel()
+			if seen := newVisibleWatch().await(ctx, "a", 12); seen != (history.Shown{}) || ctx.Err() != nil {
+				t.Errorf("seen %+v, %v", seen, ctx.Err())
+			}
+		})
 	})
 }
 
