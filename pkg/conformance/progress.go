@@ -25,8 +25,9 @@ type LineProgress struct {
 	Tries   int
 	// Seconds that its tries took, of those that have ended.
 	Seconds int
-	// Started is whether a try was started and has not ended.
-	Started bool
+	// Started is the bundle of a try that was started and has not ended, below the campaign; empty
+	// where there is none.
+	Started string
 }
 
 func (c *campaign) progress() Progress {
@@ -46,7 +47,7 @@ func (f *folder) progress(parallel int) Progress {
 		for _, t := range tries {
 			lp.Seconds += t.Seconds
 		}
-		_, lp.Started = f.state.pending[line.Number]
+		lp.Started = f.state.pending[line.Number].Bundle
 		p.Lines = append(p.Lines, lp)
 	}
 	return p

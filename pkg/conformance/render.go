@@ -26,7 +26,7 @@ func (r *Report) JUnit() ([]byte, error) {
 			Message: message, Text: strings.Join(why, "\n"), Out: req.tested()})
 	}
 	return report.JUnit("evenkeel conformance "+r.Target.Topology, r.Ended, cases, report.Case{Class: class, Name: "the campaign as a whole", Verdict: r.Verdict,
-		Message: fmt.Sprintf("%s: %s", r.Verdict, report.InWords(r.Counts))})
+		Message: fmt.Sprintf("%s: %s", r.Verdict, r.judged())})
 }
 
 // tested says how often a requirement was put to the test.
@@ -41,7 +41,7 @@ func (r Requirement) tested() string {
 // Markdown is a summary for a KEP or a pull request.
 func (r *Report) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### Evenkeel conformance: %s (%s)\n\n", strings.ToUpper(string(r.Verdict)), report.InWords(r.Counts))
+	fmt.Fprintf(&b, "### Evenkeel conformance: %s (%s)\n\n", strings.ToUpper(string(r.Verdict)), r.judged())
 	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", report.Escape(r.about()), r.Runs)
 	if by := r.by(); by != "" {
 		fmt.Fprintf(&b, "%s.\n\n", report.Escape(by))
@@ -65,8 +65,7 @@ func (r *Report) Markdown() string {
 		}
 	}
 	for _, p := range r.Profiles {
-		fmt.Fprintf(&b, "- profile `%s`: core **%s** (%s), extended **%s** (%s)\n", p.Name,
-			p.Core.Outcome, p.Core.InWords(), p.Extended.Outcome, p.Extended.InWords())
+		fmt.Fprintf(&b, "- profile `%s`: %s\n", p.Name, p.InWords("**"))
 	}
 	return b.String()
 }

@@ -55,6 +55,11 @@ func (p Progress) Status(out io.Writer, cost func(scenario string) time.Duration
 		fmt.Fprintf(&b, "; about %s left, %d at a time", inMinutes(p.Left(cost)), p.Parallel)
 	}
 	b.WriteString(".\n")
+	for _, l := range p.Lines {
+		if l.Started != "" {
+			fmt.Fprintf(&b, "Started and not over: line %d, try %d (%s, seed %d), in %s.\n", l.Line.Number, l.Tries+1, l.Line.Scenario, l.Line.Seed, l.Started)
+		}
+	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }

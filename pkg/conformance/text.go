@@ -49,13 +49,24 @@ func (r *Report) Text(out io.Writer, width int) error {
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", r.Runs)
-	fmt.Fprintf(&b, "Verdict: %s (%s)\n", strings.ToUpper(string(r.Verdict)), report.InWords(r.Counts))
+	fmt.Fprintf(&b, "Verdict: %s (%s)\n", strings.ToUpper(string(r.Verdict)), r.judged())
 	for _, p := range r.Profiles {
-		fmt.Fprintf(&b, "Profile %s: core %s (%s), extended %s (%s)\n", p.Name,
-			p.Core.Outcome, p.Core.InWords(), p.Extended.Outcome, p.Extended.InWords())
+		fmt.Fprintf(&b, "Profile %s: %s\n", p.Name, p.InWords(""))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// judged says of how many requirements the verdict is, so that a pass of a few does not read as one of all.
+func (r *Report) judged() string {
+	of, without := 0, r.Counts[check.Skipped]+r.Counts[check.NotApplicable]
+	for _, n := range r.Counts {
+		of += n
+	}
+	if without == 0 {
+		return report.InWords(r.Counts)
+	}
+	return fmt.Sprintf("%d of %d requirements judged: %s", of-without, of, report.InWords(r.Counts))
 }
 
 // by says whose control plane it is, where the topology does.

@@ -346,7 +346,12 @@ func (v *Verification) compare(told []byte) error {
 	if len(lines) == 0 {
 		v.problem("%s: no field differs from what the bundles say, but it is not written as evenkeel writes it", ReportFile)
 	}
-	for _, line := range lines {
+	shown := lines
+	if len(v.Problems) > 0 {
+		// A bundle or the plan does not hold, and what the report says differs for that.
+		shown = named(lines, "fields of it")
+	}
+	for _, line := range shown {
 		v.problem("%s: %s", ReportFile, line)
 	}
 	return nil

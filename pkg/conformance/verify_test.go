@@ -86,6 +86,29 @@ func TestVerify_SaysOnceThatABundleIsMissing(t *testing.T) {
 	}
 }
 
+// A bundle that does not hold is the cause, and what the report would be without it is told of in a few
+// lines after it.
+func TestVerify_NamesTheCauseFirst(t *testing.T) {
+	dir := mixed(t)
+	f, err := openFolder(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := f.state.all()
+	changed := all[slices.IndexFunc(all, func(e Ended) bool { return e.Digest != "" })]
+	if err := os.Remove(filepath.Join(dir, changed.Bundle, bundle.HistoryFile)); err != nil {
+		t.Fatal(err)
+	}
+	v, err := Verify(t.Context(), dir, VerifyOptions{Harness: storyHarness})
+	if err != nil {
+		t.Fatal(err)
+	}
+	follow := slices.DeleteFunc(slices.Clone(v.Problems), func(p string) bool { return !strings.HasPrefix(p, ReportFile+": ") })
+	if !strings.HasPrefix(v.Problems[0], changed.place()+": ") || len(follow) != maxNamed+1 || !strings.HasSuffix(follow[maxNamed], " more fields of it") {
+		t.Errorf("%s", strings.Join(v.Problems, "\n"))
+	}
+}
+
 // What lies beside a campaign is no evidence, and readers are told so.
 func TestVerify_NamesWhatIsNoPartOfTheCampaign(t *testing.T) {
 	dir := mixed(t)

@@ -31,8 +31,7 @@ func (r *ConformanceReport) Markdown(repeat string, remarks []string) string {
 	}
 	r.markdownRows(&b)
 	for _, p := range r.Profiles {
-		fmt.Fprintf(&b, "- profile `%s`: core **%s** (%s), extended **%s** (%s)\n", p.Name,
-			p.Core.Outcome, p.Core.InWords(), p.Extended.Outcome, p.Extended.InWords())
+		fmt.Fprintf(&b, "- profile `%s`: %s\n", p.Name, p.InWords("**"))
 	}
 	if len(r.NotJudged) > 0 {
 		fmt.Fprintf(&b, "- not judged: %s (%s)\n", strings.Join(ids(r.NotJudged), ", "), r.notJudged())

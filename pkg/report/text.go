@@ -54,8 +54,7 @@ func (r *ConformanceReport) Table(out io.Writer, width int) error {
 	fmt.Fprintf(&b, "\nVerdict: %s", strings.ToUpper(string(r.Verdict)))
 	fmt.Fprintf(&b, " (%s)\n", counts(r.Statistics.Counts))
 	for _, p := range r.Profiles {
-		fmt.Fprintf(&b, "Profile %s: core %s (%s), extended %s (%s)\n", p.Name,
-			p.Core.Outcome, p.Core.InWords(), p.Extended.Outcome, p.Extended.InWords())
+		fmt.Fprintf(&b, "Profile %s: %s\n", p.Name, p.InWords(""))
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -88,13 +87,19 @@ func counts(of map[check.Verdict]int) string {
 	return strings.Join(out, ", ")
 }
 
-// InWords writes the counts of a part. A part may have no requirement, and then nothing can speak
-// against it.
-func (p Part) InWords() string {
-	if len(p.Counts) == 0 {
-		return "no requirement has this level"
+// InWords tells of the parts of a profile, with its outcomes in the given emphasis of Markdown. Not
+// each profile has requirements in both parts, and a part without one is not told of.
+func (p Profile) InWords(emphasis string) string {
+	var out []string
+	for _, part := range []struct {
+		name string
+		Part
+	}{{"core", p.Core}, {"extended", p.Extended}} {
+		if len(part.Counts) > 0 {
+			out = append(out, fmt.Sprintf("%s %s%s%s (%s)", part.name, emphasis, part.Outcome, emphasis, counts(part.Counts)))
+		}
 	}
-	return counts(p.Counts)
+	return strings.Join(out, ", ")
 }
 
 // InWords writes counts of verdicts, such as "14 pass, 2 skipped".

@@ -168,11 +168,14 @@ func TestCell_CountsABundleOnlyWhereItShowsWorse(t *testing.T) {
 
 // An empty cell says why.
 func TestCell_SaysWhyItIsEmpty(t *testing.T) {
+	few := campaign()
+	few.Asked = conformance.Asked{Scenarios: []string{"quick", "gates"}}
 	m := read(t, folder(t, map[string]any{
 		"results/theirs.yaml": results.Target{Target: "theirs", Topology: "clusters/local-3-kubernetes.yaml", Scenarios: []results.Scenario{
 			{Name: "departed", Refused: "members cannot leave"}, {Name: "registration", Runs: 1, Clean: 1},
 		}},
 		"vendor/conformance.yaml": campaign(),
+		"few/conformance.yaml":    few,
 	}))
 	for _, r := range m.Requirements {
 		for _, of := range m.Targets {
@@ -191,6 +194,7 @@ func TestCell_SaysWhyItIsEmpty(t *testing.T) {
 		{theirs, "SV-01", "not played on this target: "},
 		{asked, "SV-02", "no run was to judge it"},
 		{asked, "AD-01", "the campaign was not asked for it"},
+		{m.target(t, "few"), "AD-01", "the campaign was asked for no scenario that judges it, only for quick, gates"},
 	} {
 		if why := strings.Join(m.Cell(tc.on, tc.id).Why, "; "); !strings.Contains(why, tc.want) {
 			t.Errorf("%s on %s: %q, want %q", tc.id, tc.on.Title, why, tc.want)

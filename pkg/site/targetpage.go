@@ -115,7 +115,7 @@ func (t *Target) facts() []fact {
 		facts = append(facts, fact{"Meant to hold until", rep.Holds.Until + ", unless " + strings.Join(rep.Holds.Unless, " or ") + " before"})
 	}
 	for _, p := range rep.Profiles {
-		facts = append(facts, fact{"Profile " + p.Name, fmt.Sprintf("core %s, extended %s", p.Core.Outcome, p.Extended.Outcome)})
+		facts = append(facts, fact{"Profile " + p.Name, p.InWords("")})
 	}
 	return facts
 }

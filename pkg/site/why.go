@@ -48,6 +48,9 @@ func (m *Model) whyEmpty(t *Target, id requirement.ID) []string {
 		}
 	}
 	if t.Campaign != nil && !asked(t, id) {
+		if named := t.Campaign.Asked.Scenarios; len(named) > 0 {
+			return []string{"the campaign was asked for no scenario that judges it, only for " + strings.Join(named, ", ")}
+		}
 		return []string{"the campaign was not asked for it"}
 	}
 	why := refused
