@@ -21,8 +21,8 @@ import (
 const (
 	// stoodStill is for how long /readyz is not asked of a process that does not run.
 	stoodStill = 3 * time.Second
-	// dropsOneIn and dropsOneInMany are which updates RO-08 drops.
-	dropsOneIn, dropsOneInMany = 20, 100
+	// dropsOneIn and dropsOneInMany are which updates RO-08 drops, dropsDeletionIn which deletions.
+	dropsOneIn, dropsOneInMany, dropsDeletionIn = 20, 100, 10
 	// hidesAtFirst and hidesBriefly are for how long RO-09 hides custom resources.
 	hidesAtFirst, hidesBriefly = 5 * time.Second, time.Second
 	// refusesLong is for how long RO-11-refuses-long refuses reads.
@@ -48,9 +48,9 @@ type plantedHandler struct {
 	ready, fell, asked time.Time
 	// again is when it would have answered 200 again.
 	again time.Time
-	// updates counts those of ConfigMaps, and first has the first answers to lists.
-	updates int
-	first   map[string]*answer
+	// updates and deletions count those of ConfigMaps, and first has the first answers to lists.
+	updates, deletions int
+	first              map[string]*answer
 	// joined is when another API server started last.
 	joined time.Time
 }
@@ -169,11 +169,18 @@ func (p *plantedHandler) configMaps(w http.ResponseWriter, r *http.Request, info
 	switch {
 	case info.Verb == "watch" && p.defects.Has(defects.RO06LateWatches): // defect: RO-06-late-watches
 		p.late(w, r, defects.RO06LateWatches)
+	case info.Verb == "watch" && query.Get("sendInitialEvents") == "true" && p.defects.Has(defects.RO01StreamsLess) && !byComponent(r): // defect: RO-01-streams-less
+		lacking := newLateWriter(w, p.clock, 0, r.Context().Done())
+		lacking.loses = []byte(`"ADDED"`)
+		p.next.ServeHTTP(lacking, r)
+		lacking.close()
 	case info.Verb == "list" && query.Get("resourceVersionMatch") == "NotOlderThan" && p.defects.Has(defects.RO06OldLists): // defect: RO-06-old-lists
 		p.firstAnswer(r).write(w)
 	case info.Verb == "list" && query.Get("limit") != "" && p.defects.Has(defects.RO01ShortPages): // defect: RO-01-short-pages
-		p.answer(r).withoutLast().write(w)
-	case info.Verb == "update" && p.drops():
+		p.answer(r).without(func(objects []any) []any { return objects[:len(objects)-1] }).write(w)
+	case info.Verb == "list" && query.Get("continue") != "" && p.defects.Has(defects.RO01SkipsBetweenPages): // defect: RO-01-skips-between-pages
+		p.answer(r).without(func(objects []any) []any { return objects[1:] }).write(w)
+	case info.Verb == "update" && p.drops(), info.Verb == "delete" && p.dropsDeletion():
 		// Read the stored object and return it as if it were the result of the write.
 		read := r.Clone(r.Context())
 		read.Method, read.Body, read.ContentLength = http.MethodGet, http.NoBody, 0
@@ -204,6 +211,14 @@ func (p *plantedHandler) drops() bool {
 	p.updates++
 	return p.defects.Has(defects.RO08DropsWrites) && p.updates%dropsOneIn == 0 || // defect: RO-08-drops-writes
 		p.defects.Has(defects.RO08DropsFewWrites) && p.updates%dropsOneInMany == 0 // defect: RO-08-drops-few-writes
+}
+
+// dropsDeletion is whether the deletion that arrived is dropped.
+func (p *plantedHandler) dropsDeletion() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deletions++
+	return p.defects.Has(defects.RO08DropsDeletions) && p.deletions%dropsDeletionIn == 0 // defect: RO-08-drops-deletions
 }
 
 // firstAnswer is the first answer to a list of the same objects.
@@ -274,8 +289,8 @@ func (a *answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(a.body.Bytes()) // the client has gone if it fails
 }
 
-// withoutLast is the answer without the last object of the list that it is.
-func (a *answer) withoutLast() *answer {
+// without is the answer with what is left of the objects of the list that it is.
+func (a *answer) without(left func(objects []any) []any) *answer {
 	var list map[string]any
 	if a.header.Get("Content-Encoding") != "" || json.Unmarshal(a.body.Bytes(), &list) != nil {
 		return a
@@ -284,7 +299,7 @@ func (a *answer) withoutLast() *answer {
 	if len(items) == 0 {
 		return a
 	}
-	list["items"] = items[:len(items)-1]
+	list["items"] = left(items)
 	short, err := json.Marshal(list)
 	if err != nil {
 		return a
@@ -295,13 +310,14 @@ func (a *answer) withoutLast() *answer {
 	return out
 }
 
-// lateWriter writes everything some time later.
+// lateWriter writes everything some time later, but for the first piece that has what it loses.
 type lateWriter struct {
 	http.ResponseWriter
 	now   func() time.Time
 	late  time.Duration
 	queue chan lateData
 	done  chan struct{}
+	loses []byte
 	// header is flushed before anything is written.
 	header sync.Once
 }
@@ -334,6 +350,10 @@ func newLateWriter(w http.ResponseWriter, clk clock.WithTicker, late time.Durati
 
 // Write implements http.ResponseWriter.
 func (l *lateWriter) Write(data []byte) (int, error) {
+	if l.loses != nil && bytes.Contains(data, l.loses) {
+		l.loses = nil
+		return len(data), nil
+	}
 	l.queue <- lateData{l.now().Add(l.late), bytes.Clone(data)}
 	return len(data), nil
 }

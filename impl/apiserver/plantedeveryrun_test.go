@@ -88,18 +88,27 @@ func TestPlanted_HasNoBallasts(t *testing.T) {
 	}
 }
 
-func TestPlanted_DropsUpdates(t *testing.T) {
+func TestPlanted_DropsWrites(t *testing.T) {
 	code := http.StatusOK
-	h, _ := planted(defects.RO08DropsWrites, &code)
-	dropped := 0
-	for range 3 * dropsOneIn {
-		w := ask(h, http.MethodPut, "/api/v1/namespaces/default/configmaps/a", genericapirequest.RequestInfo{IsResourceRequest: true, Resource: "configmaps", Verb: "update"})
-		if w.Body.String() == http.MethodGet {
-			dropped++
+	for _, tc := range []struct {
+		defect       defects.ID
+		method, verb string
+		oneIn        int
+	}{
+		{defects.RO08DropsWrites, http.MethodPut, "update", dropsOneIn},
+		{defects.RO08DropsDeletions, http.MethodDelete, "delete", dropsDeletionIn},
+	} {
+		h, _ := planted(tc.defect, &code)
+		dropped := 0
+		for range 3 * tc.oneIn {
+			w := ask(h, tc.method, "/api/v1/namespaces/default/configmaps/a", genericapirequest.RequestInfo{IsResourceRequest: true, Resource: "configmaps", Verb: tc.verb})
+			if w.Body.String() == http.MethodGet {
+				dropped++
+			}
 		}
-	}
-	if dropped != 3 {
-		t.Errorf("%d updates were dropped, want 3", dropped)
+		if dropped != 3 {
+			t.Errorf("%s: %d requests were dropped, want 3", tc.defect, dropped)
+		}
 	}
 }
 
@@ -157,11 +166,15 @@ func TestPlanted_ShowsMigrationsLateToClientsThatAreNoComponent(t *testing.T) {
 	}
 }
 
-func TestAnswer_WithoutLast(t *testing.T) {
-	a := &answer{header: http.Header{}, code: http.StatusOK}
-	a.body.WriteString(`{"items":[{"a":1},{"b":2}]}`)
-	if got := a.withoutLast().body.String(); got != `{"items":[{"a":1}]}` {
-		t.Error(got)
+func TestPlanted_LeavesObjectsOutOfPages(t *testing.T) {
+	for id, left := range map[defects.ID]string{defects.RO01ShortPages: `{"items":[{"a":1}]}`, defects.RO01SkipsBetweenPages: `{"items":[{"b":2}]}`} {
+		code := http.StatusOK
+		h, _ := planted(id, &code)
+		h.next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"items":[{"a":1},{"b":2}]}`)) })
+		got := ask(h, http.MethodGet, "/api/v1/configmaps?limit=2&continue=x", genericapirequest.RequestInfo{IsResourceRequest: true, Resource: "configmaps", Verb: "list"})
+		if got.Body.String() != left {
+			t.Errorf("%s: %s", id, got.Body)
+		}
 	}
 }
 

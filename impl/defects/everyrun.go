@@ -4,6 +4,8 @@ package defects
 const (
 	RO01ForgetsV1         ID = "RO-01-forgets-v1"
 	RO01ShortPages        ID = "RO-01-short-pages"
+	RO01SkipsBetweenPages ID = "RO-01-skips-between-pages"
+	RO01StreamsLess       ID = "RO-01-streams-less"
 	RO01ServesLess        ID = "RO-01-serves-less"
 	RO02Flaps             ID = "RO-02-flaps"
 	RO02NeverAgain        ID = "RO-02-never-ready-again"
@@ -20,6 +22,7 @@ const (
 	RO07OwnValue          ID = "RO-07-own-value"
 	RO08DropsWrites       ID = "RO-08-drops-writes"
 	RO08DropsFewWrites    ID = "RO-08-drops-few-writes"
+	RO08DropsDeletions    ID = "RO-08-drops-deletions"
 	RO09NotFoundAtFirst   ID = "RO-09-not-found-at-first"
 	RO09NotFoundBriefly   ID = "RO-09-not-found-briefly"
 	RO10OtherLease        ID = "RO-10-other-lease"
@@ -30,6 +33,8 @@ const (
 var everyRunCatalog = []Defect{
 	{RO01ForgetsV1, "RO-01", inAPIServer, "release 1.2 neither serves nor decodes v1 of ballasts, which release 1.3 stores"},
 	{RO01ShortPages, "RO-01", inAPIServer, "a list of ConfigMaps with a limit leaves its last object out"},
+	{RO01SkipsBetweenPages, "RO-01", inAPIServer, "a page of ConfigMaps after the first one leaves its first object out"},
+	{RO01StreamsLess, "RO-01", inAPIServer, "a watch of ConfigMaps that begins with all of them leaves the first one out"},
 	{RO01ServesLess, "RO-01", inAPIServer, "the API server of the third member has no ballasts, which the others of its release have"},
 	{RO02Flaps, "RO-02", inAPIServer, "the API server of the third member is ready for 35 seconds, and then is not for 30, again and again"},
 	{RO02NeverAgain, "RO-02", inAPIServer, "an API server that was ready, and then was not or stood still, is never ready again"},
@@ -46,6 +51,7 @@ var everyRunCatalog = []Defect{
 	{RO07OwnValue, "RO-07", []Component{Etcd}, "a member of etcd keeps another value of one key than all members agreed on"},
 	{RO08DropsWrites, "RO-08", inAPIServer, "every 20th update of a ConfigMap is acknowledged and dropped"},
 	{RO08DropsFewWrites, "RO-08", inAPIServer, "every 100th update of a ConfigMap is acknowledged and dropped"},
+	{RO08DropsDeletions, "RO-08", inAPIServer, "every 10th deletion of a ConfigMap is acknowledged and dropped"},
 	{RO09NotFoundAtFirst, "RO-09", inAPIServer, "custom resources are answered with 404 for five seconds after the server is ready"},
 	{RO09NotFoundBriefly, "RO-09", inAPIServer, "custom resources are answered with 404 for one second after the server is ready"},
 	{RO10OtherLease, "RO-10", inManager, "controller managers of release 1.3 use a Lease of their own"},

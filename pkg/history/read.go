@@ -10,11 +10,16 @@ const (
 	ReadGet = "get"
 	// ReadLimited: a list of at most Limit objects, without a resourceVersion.
 	ReadLimited = "list-limited"
+	// ReadContinued: the page after a ReadLimited, by the token that the member By gave with it.
+	ReadContinued = "list-continued"
 	// ReadConsistent: a list of all objects, without a resourceVersion, which an API server
 	// has to answer with what etcd holds.
 	ReadConsistent = "list-consistent"
 	// ReadCached: a list with resourceVersion=0, which may be of any age.
 	ReadCached = "list-cached"
+	// ReadStreamed: a watch that begins with all objects, without a resourceVersion, up to
+	// the bookmark after them, as the informers of client-go list (KEP-3157).
+	ReadStreamed = "list-streamed"
 	// ReadNotOlder: a list with resourceVersionMatch=NotOlderThan, whose revision is
 	// After.
 	ReadNotOlder = "list-not-older"
@@ -36,10 +41,15 @@ type Read struct {
 	Resource string `json:"resource"`
 	// Limit is how many objects a list was asked for at most; 0 for all.
 	Limit int `json:"limit,omitempty"`
-	// After is etcd's revision from before the request: of a ReadGet, ReadLimited and
-	// ReadConsistent the revision that the answer must not be older than, of a
-	// ReadNotOlder the one that was named.
+	// After is etcd's revision from before the request: of a ReadGet, ReadLimited,
+	// ReadConsistent and ReadStreamed the revision that the answer must not be older than, of a
+	// ReadNotOlder the one that was named, of a ReadContinued that of the page before, which
+	// all pages of a list have.
 	After int64 `json:"after,omitempty"`
+	// Before is how many objects the page before a ReadContinued had, and By the member that
+	// answered it.
+	Before int    `json:"before,omitempty"`
+	By     string `json:"by,omitempty"`
 	// Asked is how many objects a ReadGet asked for.
 	Asked int `json:"asked,omitempty"`
 	// Code is the HTTP status, of a ReadGet the first one that was neither 200 nor 404
@@ -59,7 +69,7 @@ type Read struct {
 	// Differ say nothing where it was not, and NotCompared says why it was not.
 	Compared    bool   `json:"compared,omitempty"`
 	NotCompared string `json:"notCompared,omitempty"`
-	// Stored is how many objects etcd holds at ResourceVersion, of a ReadLimited how many
+	// Stored is how many objects etcd holds at ResourceVersion, of a page how many
 	// of them the answer should have had, of a ReadGet how many of those asked for it held
 	// all the time.
 	Stored int `json:"stored,omitempty"`

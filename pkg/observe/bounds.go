@@ -55,8 +55,13 @@ const (
 	// ReadLimit how many a list with a limit is asked for.
 	ReadSample = 3
 	ReadLimit  = 50
+	// ReadStreamWait is how long a watch that begins with all objects may take to show them.
+	ReadStreamWait = 20 * time.Second
+	// ReadPageAge is how old a page may be for another member to be asked for the next one: an API
+	// server may forget a revision soon after.
+	ReadPageAge = 10 * time.Second
 	// ReadMost is how many objects a resource may have for all of them to be listed; of
-	// more, only the list with a limit and the sample are asked for.
+	// more, only the list with a limit, the page after it and the sample are asked for.
 	ReadMost = 2000
 	// ReadNames is how many differences of one answer are told by name.
 	ReadNames = 5

@@ -351,10 +351,16 @@ func (c *Client) openWatchOf(ctx context.Context, path, selector, resourceVersio
 	if selector != "" {
 		query.Set("labelSelector", selector)
 	}
+	return c.openStream(ctx, path, query, "application/json")
+}
+
+// openStream is openWatch with a whole query, and what the client accepts.
+func (c *Client) openStream(ctx context.Context, path string, query url.Values, accept string) (io.ReadCloser, error) {
 	request, err := c.request(ctx, http.MethodGet, path, query, nil)
 	if err != nil {
 		return nil, err
 	}
+	request.Header.Set("Accept", accept)
 	response, err := c.http.Do(request)
 	if err != nil {
 		return nil, err
@@ -362,7 +368,8 @@ func (c *Client) openWatchOf(ctx context.Context, path, selector, resourceVersio
 	if response.StatusCode != http.StatusOK {
 		raw, _ := io.ReadAll(io.LimitReader(response.Body, maxBody))
 		_ = response.Body.Close()
-		return nil, watchRefusal{response.StatusCode, fmt.Sprintf("the watch was answered %d: %s", response.StatusCode, understand(response.StatusCode, raw).Message)}
+		answer := understand(response.StatusCode, raw)
+		return nil, watchRefusal{answer, fmt.Sprintf("the watch was answered %d: %s", answer.Code, answer.Message)}
 	}
 	return response.Body, nil
 }

@@ -51,7 +51,7 @@ func MigrationVersions(ctx context.Context, client *Client) ([]string, error) {
 	case answer.Err != nil:
 		return nil, fmt.Errorf("the versions of %s were not told: %w", migrationGroup, answer.Err)
 	case answer.Code != http.StatusOK:
-		return nil, watchRefusal{answer.Code, fmt.Sprintf("the versions of %s were answered %d", migrationGroup, answer.Code)}
+		return nil, watchRefusal{answer, fmt.Sprintf("the versions of %s were answered %d", migrationGroup, answer.Code)}
 	case json.Unmarshal(answer.Body, &group) != nil || group.PreferredVersion.Version == "":
 		return nil, fmt.Errorf("no version of %s is told", migrationGroup)
 	}

@@ -47,11 +47,19 @@ func newObjectWatch(member, resource string, config func() (*rest.Config, error)
 
 // watchRefusal is that a server answered a list or watch with something else.
 type watchRefusal struct {
-	code int
+	Answer
 	text string
 }
 
 func (r watchRefusal) Error() string { return r.text }
+
+// endedBy is the refusal that a server ends a watch with.
+func endedBy(kind string, object json.RawMessage) watchRefusal {
+	var status metav1.Status
+	_ = json.Unmarshal(object, &status)
+	return watchRefusal{Answer{Code: int(status.Code), Reason: string(status.Reason), Message: status.Message},
+		fmt.Sprintf("the server ended the watch: %s %d %s", kind, status.Code, status.Message)}
+}
 
 // Run watches, again and again, until the context ends.
 func (w *ObjectWatch) Run(ctx context.Context) {
@@ -73,7 +81,7 @@ func (w *ObjectWatch) Run(ctx context.Context) {
 			broken := history.Watch{Type: history.WatchBroken, Message: message}
 			var refused watchRefusal
 			if errors.As(err, &refused) {
-				broken.Code = refused.code
+				broken.Code = refused.Code
 			}
 			w.record(broken)
 		}
@@ -131,7 +139,7 @@ func (w *ObjectWatch) watch(ctx context.Context, client *Client) (opened bool, e
 		return false, fmt.Errorf("the list was not answered: %w", answer.Err)
 	}
 	if answer.Code != http.StatusOK {
-		return false, watchRefusal{answer.Code, fmt.Sprintf("the list was answered %d", answer.Code)}
+		return false, watchRefusal{answer, fmt.Sprintf("the list was answered %d", answer.Code)}
 	}
 	var list struct {
 		Metadata metav1.ListMeta   `json:"metadata"`
@@ -181,9 +189,7 @@ func (w *ObjectWatch) follow(stream io.Reader) error {
 			w.cameTo(event.ResourceVersion)
 		case "BOOKMARK":
 		default:
-			var status metav1.Status
-			_ = json.Unmarshal(line.Object, &status)
-			return watchRefusal{int(status.Code), fmt.Sprintf("the server ended the watch: %s %d %s", line.Type, status.Code, status.Message)}
+			return endedBy(line.Type, line.Object)
 		}
 	}
 }

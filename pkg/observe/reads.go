@@ -20,18 +20,19 @@ import (
 const acceptMetadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
 // Reads asks each member for the objects that the harness wrote through all of them, and
-// records how each answer compares with etcd.
+// records how each answer compares with etcd. It may be used for several members at a time.
 //
 // What it misses: the content of objects (Stored.Content has the content in etcd), the
-// objects of a list beyond ReadMost, and those that no list had in between. If etcd cannot
+// objects of a list beyond ReadMost, pages after the second one, and those that no list had in between. If etcd cannot
 // be read, there is nothing to compare an answer with, and Reads asks nothing.
 type Reads struct {
 	etcd     *Etcd
 	recorder Recorder
+	pages    pages
 }
 
 // NewReads makes a recorder that holds answers against what the other one reads.
-func NewReads(etcd *Etcd, recorder Recorder) *Reads { return &Reads{etcd, recorder} }
+func NewReads(etcd *Etcd, recorder Recorder) *Reads { return &Reads{etcd: etcd, recorder: recorder} }
 
 // Ask reads all resources that the harness has written through the client's member. The
 // turn chooses which objects are asked for by name. A member that does not answer, and a
@@ -77,6 +78,9 @@ func (o *resourceRead) ask(ctx context.Context, turn int) {
 			}
 			o.list(ctx, version, how)
 		}
+	}
+	if o.silent == "" && ctx.Err() == nil {
+		o.stream(ctx, versions[turn%len(versions)])
 	}
 }
 
@@ -164,7 +168,52 @@ func (o *resourceRead) list(ctx context.Context, version, how string) {
 		query.Set("resourceVersion", strconv.FormatInt(after, 10))
 		query.Set("resourceVersionMatch", string(metav1.ResourceVersionMatchNotOlderThan))
 	}
-	// Of a cluster that is shared only the objects of the run are compared.
+	from := o.reads.recorder.Now()
+	answer := o.send(ctx, version, query)
+	read := o.seen(how, version, answer)
+	read.After = after
+	if how == history.ReadLimited {
+		read.Limit = ReadLimit
+	}
+	token := ""
+	if answer.OK() {
+		token = o.hold(ctx, answer, &read)
+	}
+	o.record(ctx, from, read)
+	if how == history.ReadLimited && token != "" {
+		o.goOn(ctx, version, page{token, read.ResourceVersion, read.Items, o.client.Member(), o.reads.recorder.Now()})
+	}
+}
+
+// goOn asks for the page after a list with a limit. The token is one of another member where there is
+// one: any API server takes it, and goes on at the revision of the list.
+func (o *resourceRead) goOn(ctx context.Context, version string, own page) {
+	before := o.reads.pages.turn(hostedResource{o.of.Group, o.of.Resource}, own)
+	from := o.reads.recorder.Now()
+	answer := o.send(ctx, version, url.Values{"limit": {strconv.Itoa(ReadLimit)}, "continue": {before.token}})
+	read := o.seen(history.ReadContinued, version, answer)
+	read.Limit, read.After, read.Before, read.By = ReadLimit, before.revision, before.objects, before.member
+	switch {
+	case answer.OK():
+		o.hold(ctx, answer, &read)
+	case answer.Code == http.StatusGone:
+		// A token may expire, but not before etcd forgets its revision.
+		if _, _, _, err := o.reads.etcd.held(ctx, o.of.prefix, before.revision, 1); err != nil {
+			read.NotCompared = "etcd could not be read at the revision of the page before: " + shorten(err.Error())
+		}
+	}
+	o.record(ctx, from, read)
+}
+
+// send asks for a list.
+func (o *resourceRead) send(ctx context.Context, version string, query url.Values) Answer {
+	path, query := o.listed(version, query)
+	return o.client.sendWith(ctx, map[string]string{"Accept": acceptMetadata}, http.MethodGet, path, query, nil)
+}
+
+// listed is where the objects are listed or watched. Of a cluster that is shared these are only the
+// objects of the run.
+func (o *resourceRead) listed(version string, query url.Values) (string, url.Values) {
 	call := Call{Verb: "list", Group: o.of.Group, Version: version, Resource: o.of.Resource}
 	switch {
 	case o.of.own == "":
@@ -173,42 +222,39 @@ func (o *resourceRead) list(ctx context.Context, version, how string) {
 	default:
 		query.Set("labelSelector", RunLabel+"="+o.of.own)
 	}
-	from := o.reads.recorder.Now()
-	answer := o.client.sendWith(ctx, map[string]string{"Accept": acceptMetadata}, http.MethodGet, resourcePath(call), query, nil)
-	read := o.seen(how, version, answer)
-	read.After = after
-	if how == history.ReadLimited {
-		read.Limit = ReadLimit
-	}
-	if answer.OK() {
-		o.hold(ctx, answer, &read)
-	}
-	o.record(ctx, from, read)
+	return resourcePath(call), query
 }
 
-// hold compares a list with etcd.
-func (o *resourceRead) hold(ctx context.Context, answer Answer, read *history.Read) {
+// hold compares a list with etcd, and gives the token by which the list goes on, if it does.
+func (o *resourceRead) hold(ctx context.Context, answer Answer, read *history.Read) (token string) {
 	var list struct {
 		Metadata metav1.ListMeta                `json:"metadata"`
 		Items    []metav1.PartialObjectMetadata `json:"items"`
 	}
 	if err := json.Unmarshal(answer.Body, &list); err != nil {
 		read.NotCompared = "the list cannot be read: " + shorten(err.Error())
-		return
+		return ""
 	}
-	read.Items, read.ResourceVersion = len(list.Items), number(list.Metadata.ResourceVersion)
+	read.Items, read.ResourceVersion, token = len(list.Items), number(list.Metadata.ResourceVersion), list.Metadata.Continue
 	if read.ResourceVersion <= 0 {
 		read.NotCompared = "the list has no resourceVersion"
-		return
+		return ""
 	}
-	// Of a list that goes on, the first objects in the order of their keys are compared.
-	held, _, _, err := o.reads.etcd.held(ctx, o.of.prefix, read.ResourceVersion, int64(read.Limit))
+	o.compare(ctx, list.Items, read)
+	return token
+}
+
+// compare holds objects against etcd at the revision of the answer that they are of.
+func (o *resourceRead) compare(ctx context.Context, items []metav1.PartialObjectMetadata, read *history.Read) {
+	// Of a page, as many objects in the order of their keys are compared, after those of the page before.
+	held, _, _, err := o.reads.etcd.held(ctx, o.of.prefix, read.ResourceVersion, int64(read.Before+read.Limit))
 	if err != nil {
 		read.NotCompared = "etcd could not be read at the revision of the list: " + shorten(err.Error())
 		return
 	}
+	held = held[min(read.Before, len(held)):]
 	answered := map[string]int64{}
-	for _, item := range list.Items {
+	for _, item := range items {
 		answered[QualifiedName(item.Namespace, item.Name)] = number(item.ResourceVersion)
 	}
 	read.Compared, read.Stored = true, len(held)
@@ -228,7 +274,7 @@ func (o *resourceRead) hold(ctx context.Context, answer Answer, read *history.Re
 		}
 		tell(read, name, rv, key.modified)
 	}
-	for _, item := range list.Items {
+	for _, item := range items {
 		name := QualifiedName(item.Namespace, item.Name)
 		if rv, extra := answered[name]; extra {
 			read.Extra++

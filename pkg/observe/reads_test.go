@@ -100,6 +100,10 @@ func TestReadsHoldListsAgainstEtcd(t *testing.T) {
 			mux := http.NewServeMux()
 			queries := map[string]bool{}
 			mux.HandleFunc("GET /api/v1/configmaps", func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Query().Get("watch") != "" {
+					reply(422, `{"kind":"Status","reason":"Invalid"}`)(w, r)
+					return
+				}
 				queries[r.URL.RawQuery] = true
 				if !strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadataList") {
 					t.Errorf("it accepts %q", r.Header.Get("Accept"))
@@ -186,6 +190,10 @@ func TestReadsAskTheCacheOfEachVersion(t *testing.T) {
 		mux.HandleFunc("GET /apis/g.io/"+version, reply(200, `{"resources":[{"name":"things"}]}`))
 		mux.HandleFunc("GET /apis/g.io/"+version+"/namespaces/n/things/x", reply(200, item("x@5")))
 		mux.HandleFunc("GET /apis/g.io/"+version+"/things", func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Query().Get("watch") != "" {
+				reply(422, `{"kind":"Status","reason":"Invalid"}`)(w, r)
+				return
+			}
 			if r.URL.Query().Get("resourceVersionMatch") != "" {
 				asked[version]++
 			}

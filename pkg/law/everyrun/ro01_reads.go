@@ -45,6 +45,8 @@ func (r read) agrees(law.Bounds) law.Entry {
 	case ok:
 		return e.Broken("%s with %d of %d objects missing, %d that etcd does not hold, %d in an older and %d in a newer state%s",
 			what, r.Missing, r.Stored, r.Extra, r.Older, r.Newer, first).Alone()
+	case r.How == history.ReadContinued && r.Code == http.StatusGone && r.NotCompared != "":
+		return e.Excused("etcd may not have the revision of the list any more: %s", r.NotCompared)
 	case r.webhookFails():
 		return e.Excused("a webhook converts the objects, which is not the member's and is down")
 	case r.through(r.facts.able(r.member)) != fact.Yes:

@@ -12,7 +12,8 @@ import (
 
 // ro06: every member shows an acknowledged write in get, list and watch within a bound,
 // and never answers a read that names a revision, or asks for the latest, with an older
-// state, and its watches leave nothing out (API concepts, "Resource versions"). It sees
+// state, all pages of a list are of one revision, and its watches leave nothing out (API concepts,
+// "Resource versions" and "Retrieving large results sets in chunks"). It sees
 // ConfigMaps of the harness, members that were ready as the write was acknowledged, the reads
 // at holds and at the end, and watches of StorageVersions and migrations. It does not see a
 // list with resourceVersion=0 that is old, which is allowed.
@@ -38,6 +39,8 @@ func (r read) current(law.Bounds) law.Entry {
 	switch {
 	case r.ResourceVersion == 0:
 		return e.Unclear("%s answered a %s of %s without a revision: %s", r.member, r.How, r.of(), r.NotCompared)
+	case r.How == history.ReadContinued && r.ResourceVersion != r.After:
+		return e.Broken("%s answered the page of %s after the first %d objects with revision %d, and %s had answered these with revision %d", r.member, r.of(), r.Before, r.ResourceVersion, r.By, r.After).Alone()
 	case r.ResourceVersion < r.After:
 		return e.Broken("%s answered a %s of %s with revision %d, and must not answer with one below %d", r.member, r.How, r.of(), r.ResourceVersion, r.After).Alone()
 	}
