@@ -3,7 +3,7 @@ package fact
 import "time"
 
 // etcdDelay is how much later than etcd made a change its recorder tells of it, unless
-// it says that it was delayed: it has a majority of etcd confirm every 100 ms that it has
+// it says that it was delayed: it has a majority of etcd confirm every 200 ms that it has
 // all that there is, and tells when nothing did so for this long (observe.EtcdAway).
 const etcdDelay = time.Second
 

@@ -26,7 +26,7 @@ const (
 	ReadyRepeat = 1 * time.Second
 
 	// EtcdProgress is how often the etcd watch is asked how far it is.
-	EtcdProgress = 100 * time.Millisecond
+	EtcdProgress = 200 * time.Millisecond
 	// EtcdSilence is after which a watch that tells nothing is given up for
 	// another member's etcd.
 	EtcdSilence = 3 * time.Second
@@ -88,7 +88,7 @@ const (
 
 	// BalancerInterval is the pause between two reads through the load balancer,
 	// and BalancerTimeout how long such a client waits for its answer.
-	BalancerInterval = 200 * time.Millisecond
+	BalancerInterval = 500 * time.Millisecond
 	BalancerTimeout  = 5 * time.Second
 
 	// starvationBeat is the timer whose lateness shows that the harness itself waits, and
