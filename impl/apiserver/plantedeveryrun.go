@@ -172,7 +172,9 @@ func (p *plantedHandler) configMaps(w http.ResponseWriter, r *http.Request, info
 	case info.Verb == "watch" && query.Get("sendInitialEvents") == "true" && p.defects.Has(defects.RO01StreamsLess) && !byComponent(r): // defect: RO-01-streams-less
 		lacking := newLateWriter(w, p.clock, 0, r.Context().Done())
 		lacking.loses = []byte(`"ADDED"`)
-		p.next.ServeHTTP(lacking, r)
+		plain := r.Clone(r.Context())
+		plain.Header.Del("Accept-Encoding") // what is compressed cannot be searched
+		p.next.ServeHTTP(lacking, plain)
 		lacking.close()
 	case info.Verb == "list" && query.Get("resourceVersionMatch") == "NotOlderThan" && p.defects.Has(defects.RO06OldLists): // defect: RO-06-old-lists
 		p.firstAnswer(r).write(w)
@@ -336,10 +338,12 @@ func newLateWriter(w http.ResponseWriter, clk clock.WithTicker, late time.Durati
 		defer close(l.done)
 		flush := http.NewResponseController(w)
 		for next := range l.queue {
-			select {
-			case <-clk.After(next.due.Sub(clk.Now())):
-			case <-over:
-				continue // what is left is for no client any more
+			if wait := next.due.Sub(clk.Now()); wait > 0 {
+				select {
+				case <-clk.After(wait):
+				case <-over:
+					continue // what is left is for no client any more
+				}
 			}
 			_, _ = w.Write(next.data)
 			_ = flush.Flush()

@@ -178,6 +178,30 @@ func TestPlanted_LeavesObjectsOutOfPages(t *testing.T) {
 	}
 }
 
+func TestPlanted_StreamsLess(t *testing.T) {
+	code := http.StatusOK
+	h, _ := planted(defects.RO01StreamsLess, &code)
+	h.next = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if got := r.Header.Get("Accept-Encoding"); got != "" {
+			t.Errorf("it accepts %s", got)
+		}
+		for _, event := range []string{`{"type":"BOOKMARK"}`, `{"type":"ADDED","object":1}`, `{"type":"ADDED","object":2}`} {
+			_, _ = w.Write([]byte(event))
+		}
+	})
+	for query, want := range map[string]string{"&sendInitialEvents=true": `{"type":"BOOKMARK"}{"type":"ADDED","object":2}`, "": `{"type":"BOOKMARK"}{"type":"ADDED","object":1}{"type":"ADDED","object":2}`} {
+		r := httptest.NewRequest(http.MethodGet, "/api/v1/configmaps?watch=true"+query, nil)
+		if query != "" {
+			r.Header.Set("Accept-Encoding", "gzip")
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r.WithContext(genericapirequest.WithRequestInfo(r.Context(), &genericapirequest.RequestInfo{IsResourceRequest: true, Resource: "configmaps", Verb: "watch"})))
+		if got := w.Body.String(); got != want {
+			t.Errorf("%q: %s", query, got)
+		}
+	}
+}
+
 // The filters of k8s.io/apiserver hand a Flusher on only of a writer that is a CloseNotifier,
 // and a client has its watch when the header comes.
 func TestLateWriter_SendsTheHeaderAtOnce(t *testing.T) {
