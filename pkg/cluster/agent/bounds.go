@@ -57,9 +57,6 @@ const (
 	RenewInterval = 4 * time.Second
 	// silencePoll is the pause between two looks at whether the harness has fallen silent.
 	silencePoll = time.Second
-	// undoBound is how long an agent may take to take everything back. With SilenceBound it
-	// is less than the 60 s that a node may stay changed after its harness was killed.
-	undoBound = 20 * time.Second
 	// bequestBound is how long the removal of what a run has made may take to be asked for after
 	// that, tried again every bequestRetry; a request may take bequestAttempt. The right to it
 	// and the account go with what it removes, but an API server that starts may refuse everything for a while:
