@@ -139,6 +139,7 @@ func (s *Service) Run(ctx context.Context, listener net.Listener, log *slog.Logg
 		return fmt.Errorf("take back what an agent before has left: %w", err)
 	}
 	served := s.serve(ctx, listener)
+	defer served.close()
 	ended := make(chan string, 1)
 	running.Go(func() {
 		if s.session.awaitSilence(ctx) {
@@ -158,14 +159,12 @@ func (s *Service) Run(ctx context.Context, listener net.Listener, log *slog.Logg
 		log.Info("the agent ends", "reason", "its lifetime is over; remove it with `evenkeel agent remove`")
 	case <-ctx.Done():
 	}
-	// Nothing is asked of the agent while it takes everything back.
-	served.close()
 	if s.hands == nil {
 		return err
 	}
 	err = errors.Join(err, s.hands.retire())
 	if left != nil {
-		err = errors.Join(err, left.carryOut(ctx, log, left.deleteBy))
+		err = errors.Join(err, left.carryOut(ctx, log, left.deleteBy, s.clock, s.session.silent))
 	}
 	return err
 }

@@ -146,6 +146,21 @@ func (a *installedAgent) awaitEnd() error {
 	}
 }
 
+// awaitEndInTime has time pass, a hundred times as fast as it goes, until the agent ends.
+func (a *installedAgent) awaitEndInTime() error {
+	a.t.Helper()
+	for began := time.Now(); time.Since(began) < 10*time.Second; {
+		a.clock.Step(time.Second)
+		select {
+		case err := <-a.ended:
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	a.t.Fatal("the agent does not end")
+	return nil
+}
+
 func TestService_LetsInOnlyTheHarness(t *testing.T) {
 	a := serveInstalled(t, configured(t, cluster.RungDisrupt, "none"), nil)
 	if who, err := a.client("r1").Who(t.Context()); err != nil || who != (Who{Node: "node-1", Rung: cluster.RungDisrupt, Version: "v1"}) {
