@@ -50,14 +50,8 @@ func (t *Topology) driverProblems() (wrong []string) {
 		complain("spec.external.ssh and talosctl say how a driver reaches the nodes: name it with spec.external.driver, or leave them out")
 	}
 	for i, member := range t.Spec.Members {
-		if member.External == nil || member.External.Address == "" {
-			continue
-		}
-		if external.Driver == "" && external.Agent == "" {
-			complain("spec.members[%d].external.address says where a driver or the agent reaches the node: set spec.external.driver or spec.external.agent, or leave it out", i)
-		}
-		if !nodeAddress.MatchString(member.External.Address) {
-			complain("spec.members[%d].external.address %q is no address or host name", i, member.External.Address)
+		if member.External != nil {
+			wrong = append(wrong, external.reachProblems(*member.External, fmt.Sprintf("spec.members[%d].external", i))...)
 		}
 	}
 	if ssh := external.SSH; ssh != nil {
@@ -70,6 +64,23 @@ func (t *Topology) driverProblems() (wrong []string) {
 		if ssh.JumpHost != "" && !jumpHosts.MatchString(ssh.JumpHost) {
 			complain("spec.external.ssh.jumpHost %q is no host such as admin@bastion.example.com:22", ssh.JumpHost)
 		}
+	}
+	return wrong
+}
+
+// reachProblems says what is wrong in how a driver or the agent reaches the node of a member. Without
+// an address it is the host name.
+func (e *External) reachProblems(member ExternalMember, where string) (wrong []string) {
+	complain := func(format string, args ...any) { wrong = append(wrong, where+fmt.Sprintf(format, args...)) }
+	switch {
+	case member.Address == "":
+		if e.Driver != "" && member.Host != "" && !nodeAddress.MatchString(member.Host) {
+			complain(".host %q is no host name by which the driver reaches the node: correct it, or set external.address", member.Host)
+		}
+	case e.Driver == "" && e.Agent == "":
+		complain(".address says where a driver or the agent reaches the node: set spec.external.driver or spec.external.agent, or leave it out")
+	case !nodeAddress.MatchString(member.Address):
+		complain(".address %q is no address or host name", member.Address)
 	}
 	return wrong
 }

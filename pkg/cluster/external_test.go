@@ -61,6 +61,8 @@ func TestParseExternal(t *testing.T) {
 		{"no name of a namespace", external + "faults: {engine: chaos-mesh, namespace: a/b}\n", `spec.external.faults.namespace "a/b" is no name`},
 		{"ssh without a driver", external + "ssh: {user: admin}\n", "say how a driver reaches the nodes: name it with spec.external.driver"},
 		{"an address without a driver", member + "address: 10.0.0.1\n", "spec.members[0].external.address says where a driver or the agent reaches the node"},
+		{"several hosts in the place of one", member + "host: \"node-1,node-2\"\n  external: {driver: talos}\n", `external.host "node-1,node-2" is no host name by which the driver reaches the node`},
+		{"a host that no driver reaches", member + "host: \"node 1\"\n      address: 10.0.0.1\n  external: {driver: talos}\n", ""},
 		{"an option in the place of an address", member + "address: -oProxyCommand=x\n  external: {driver: kubeadm}\n", `address "-oProxyCommand=x" is no address or host name`},
 		{"an option in the place of a user", external + "driver: kubeadm\n    ssh: {user: -x}\n", `spec.external.ssh.user "-x" is no name of a user`},
 		{"an option in the place of a jump host", external + "driver: kubeadm\n    ssh: {jumpHost: -x}\n", `spec.external.ssh.jumpHost "-x" is no host`},

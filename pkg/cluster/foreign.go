@@ -47,8 +47,11 @@ type TrafficLimited interface {
 // Bequeathing is an ExternallyManaged cluster that can remove what a run has made in it when the
 // harness has fallen silent.
 type Bequeathing interface {
+	// Bequeaths is whether it does.
+	Bequeaths() bool
 	// Bequeath has the owner of what the run makes go then, which is a ClusterRole that gives the
-	// right to delete itself. The namespace is the run's own.
+	// right to delete itself. The namespace is the run's own, and is there. Without an error the
+	// owner goes whenever the harness falls silent from then on.
 	Bequeath(ctx context.Context, namespace string, owner metav1.OwnerReference) error
 }
 

@@ -40,6 +40,9 @@ type client struct {
 	host   string
 }
 
+// Config implements API.
+func (a *directAPI) Config(member string) (*rest.Config, error) { return a.config(member) }
+
 func (a *directAPI) RoundTrip(ctx context.Context, member string) (time.Duration, error) {
 	c, err := a.client(member)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -15,12 +16,15 @@ import (
 	"github.com/evenkeel/evenkeel/pkg/observe"
 )
 
-// API answers questions about one member's API server; the executor's
-// witnesses are taken from it.
+// API leads to the members' API servers. It answers questions about one, from which the executor's
+// witnesses are taken.
 type API interface {
 	// RoundTrip is how long a read takes that the API server must ask etcd for;
 	// an error means that no answer came before the context ended.
 	RoundTrip(ctx context.Context, member string) (time.Duration, error)
+	// Config is how faults that are objects are given to the member's API server: what is created
+	// through it belongs to the run.
+	Config(member string) (*rest.Config, error)
 }
 
 // Executor injects faults into a cluster and records their phases.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
@@ -82,6 +83,8 @@ func (p *plane) SetLink(_ context.Context, _ string, _ cluster.Link, shape clust
 func (p *plane) LinkStats(string, cluster.Link) (cluster.LinkStats, error) {
 	return p.stats, nil
 }
+
+func (*plane) Config(string) (*rest.Config, error) { return nil, cluster.ErrUnsupported }
 
 func (p *plane) RoundTrip(ctx context.Context, _ string) (time.Duration, error) {
 	switch {

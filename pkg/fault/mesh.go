@@ -63,7 +63,7 @@ func (a *Active) mesh(ctx context.Context) (*chaosmesh.Applied, error) {
 			through = m.Name
 		}
 	}
-	config, err := e.cluster.ClientConfig(through, false)
+	config, err := e.api.Config(through)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,8 @@ func (m *meshed) Lacks(cluster.Means) string {
 	return "the topology has no hook"
 }
 
-func (m *meshed) ClientConfig(member string, _ bool) (*rest.Config, error) {
+// Config is that by which objects of the run are made; the cluster gives no other here.
+func (m *meshed) Config(member string) (*rest.Config, error) {
 	m.through = append(m.through, member)
 	return m.mesh.Config(), nil
 }

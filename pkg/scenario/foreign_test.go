@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/fixtures"
@@ -241,6 +243,62 @@ func TestCleanUp_RemovesAllObjectsFromAnExternalCluster(t *testing.T) {
 	}
 	if err := r.cleanUp(t.Context()); err != nil || len(there()) != 0 {
 		t.Errorf("%v is left (%v)", there(), err)
+	}
+}
+
+// heir is an external cluster whose agents remove what a run has made if the harness is killed.
+type heir struct {
+	foreignCluster
+	bequeaths bool
+	// told are the namespaces that it was told of, each with what was there by then.
+	told *[]string
+	made func() []string
+}
+
+func (h heir) Bequeaths() bool { return h.bequeaths }
+
+func (h heir) Bequeath(_ context.Context, namespace string, owner metav1.OwnerReference) error {
+	*h.told = append(*h.told, fmt.Sprint(namespace, " ", owner.Name, " ", h.made()))
+	return nil
+}
+
+// Whatever a run makes, also where the topology gives no leave for traffic: agents know what to
+// remove before the first of it is there.
+func TestOwner_IsBequeathedBeforeAnythingElseIsMade(t *testing.T) {
+	for bequeaths, want := range map[bool][]string{
+		true:  {"evenkeel-run-1 evenkeel-run-1 [/api/v1/namespaces/evenkeel-run-1 /apis/rbac.authorization.k8s.io/v1/clusterroles/evenkeel-run-1]"},
+		false: nil,
+	} {
+		r, s, _ := onShelf(t)
+		s.lag = 0
+		r.Run = "run-1"
+		var told []string
+		c := heir{foreignCluster: foreignCluster{shelved: r.cluster.(shelved)}, bequeaths: bequeaths, told: &told, made: func() []string {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return slices.Sorted(maps.Keys(s.objects))
+		}}
+		r.cluster, r.foreign = c, c
+		for i := range 2 {
+			step := Step{Action: &RegisterAPI{Member: "@cp1", CRD: "buoys", Group: fmt.Sprintf("sea%d.evenkeel.dev", i), Versions: []string{"v1"}}}
+			if err := r.play(t.Context(), i+1, &step); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("it was told %q, want %q", told, want)
+		}
+		if _, made := s.objects["/api/v1/namespaces/evenkeel-run-1"]; made != bequeaths {
+			t.Errorf("the namespace was made: %t, want %t", made, bequeaths)
+		}
+		if err := r.cleanUp(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for path, object := range s.objects {
+			if object["deleted"] != true {
+				t.Errorf("%s is left", path)
+			}
+		}
 	}
 }
 

@@ -224,7 +224,12 @@ func (r *Runner) makeNamespace(ctx context.Context, member, name string) error {
 
 // sendNamespace creates a namespace through a member.
 func (r *Runner) sendNamespace(ctx context.Context, member, name string) error {
-	return r.send(ctx, member, observe.Call{Verb: "create", Version: "v1", Resource: namespaces, Body: map[string]any{
+	return r.send(ctx, member, creationOf(name), http.StatusConflict)
+}
+
+// creationOf creates a namespace.
+func creationOf(name string) observe.Call {
+	return observe.Call{Verb: "create", Version: "v1", Resource: namespaces, Body: map[string]any{
 		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
-	}}, http.StatusConflict)
+	}}
 }

@@ -57,15 +57,32 @@ func (r *Runner) ensureOwner(ctx context.Context) error {
 		return err
 	}
 	r.owner.Store(&metav1.OwnerReference{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "ClusterRole", Name: name, UID: made.UID})
+	if err := r.bequeath(ctx, *r.owner.Load()); err != nil {
+		r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
+	}
 	return nil
 }
 
-// bequeath has the cluster delete the owner if the harness is killed.
-func (r *Runner) bequeath(ctx context.Context) error {
-	owner := r.owner.Load()
+// bequeath has the cluster delete the owner if the harness is killed. That is arranged before
+// anything is made that disturbs users: an APIService whose server is gone, or a policy that denies
+// writes.
+func (r *Runner) bequeath(ctx context.Context, owner metav1.OwnerReference) error {
 	heirs, ok := r.cluster.(cluster.Bequeathing)
-	if owner == nil || !ok {
+	if !ok || !heirs.Bequeaths() {
 		return nil
 	}
-	return heirs.Bequeath(ctx, ownName(r.Run), *owner)
+	name := ownName(r.Run)
+	r.made.note(observe.Call{Version: "v1", Resource: namespaces, Name: name})
+	call := creationOf(name)
+	call.Class = history.ClassGuarded
+	err := r.ofAny(func(client *observe.Client) error {
+		if answer := client.Do(ctx, call); !answer.OK() && answer.Code != http.StatusConflict {
+			return refused(call, client.Member(), answer)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return heirs.Bequeath(ctx, name, owner)
 }

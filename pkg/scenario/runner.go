@@ -480,11 +480,7 @@ func (r *Runner) boot(ctx context.Context) error {
 		return unready
 	}
 	if r.writesToForeign() {
-		err := r.makeNamespace(ctx, r.recorders.serving(), ownName(r.Run))
-		if err == nil {
-			err = r.bequeath(ctx)
-		}
-		if err != nil {
+		if err := r.makeNamespace(ctx, r.recorders.serving(), ownName(r.Run)); err != nil {
 			r.report(0, "prerequisites", "", "", history.PhaseFailed, err.Error())
 		}
 	}

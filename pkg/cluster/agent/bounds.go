@@ -57,14 +57,16 @@ const (
 	RenewInterval = 4 * time.Second
 	// silencePoll is the pause between two looks at whether the harness has fallen silent.
 	silencePoll = time.Second
-	// undoBound is how long an agent may take to take everything back. With SilenceBound it
-	// is less than the 60 s that a node may stay changed after its harness was killed.
-	undoBound = 20 * time.Second
 	// bequestBound is how long the removal of what a run has made may take to be asked for after
 	// that, tried again every bequestRetry; a request may take bequestAttempt. The right to it
 	// and the account go with what it removes, but an API server that starts may refuse everything for a while:
-	// only when all have refused bequestRefusals times in a row it is taken to be done.
-	bequestBound    = 40 * time.Second
+	// only when all have refused bequestRefusals times in a row it is taken to be done. Of the 120 s in
+	// which everything is gone that a killed run has made, SilenceBound and this leave 50 s to the
+	// garbage collector.
+	bequestBound = 50 * time.Second
+	// hearingBound is how long a harness that lives may take to be heard again when the network is
+	// whole: a renewal that got lost, and the next one.
+	hearingBound    = 3 * RenewInterval
 	bequestRetry    = time.Second
 	bequestAttempt  = 5 * time.Second
 	bequestRefusals = 5

@@ -50,8 +50,9 @@ const ownPlace = "evenkeel-agent"
 // definitionsPrefix is of the keys of CustomResourceDefinitions.
 const definitionsPrefix = registry + "apiextensions.k8s.io/customresourcedefinitions/"
 
-// secretsPrefix is of the keys of Secrets.
-const secretsPrefix = registry + "secrets/"
+// secretsPart is in the keys of Secrets, whatever the prefix of all keys: API servers take another
+// one by --etcd-prefix, as those of OpenShift do.
+const secretsPart = "/secrets/"
 
 // WithheldPrefix begins every key that stands for one that does not leave the node.
 const WithheldPrefix = "/evenkeel-withheld/"
@@ -67,7 +68,7 @@ func shown(key string) bool {
 		return strings.HasSuffix(name, ownDomain)
 	}
 	below, ok := strings.CutPrefix(key, registry)
-	if !ok || strings.HasPrefix(key, secretsPrefix) {
+	if !ok || strings.Contains(key, secretsPart) {
 		return false
 	}
 	parts := strings.Split(below, "/")
@@ -206,8 +207,12 @@ func forwarded(ctx context.Context) context.Context {
 	return ctx
 }
 
-// Range implements etcdserverpb.KVServer.
+// Range implements etcdserverpb.KVServer. An order by content would tell whether what is withheld
+// is less than what a harness has written beside it.
 func (v *etcdView) Range(ctx context.Context, request *etcdserverpb.RangeRequest) (*etcdserverpb.RangeResponse, error) {
+	if request.SortTarget == etcdserverpb.RangeRequest_VALUE {
+		return nil, status.Error(codes.PermissionDenied, "the agent sorts nothing by its content")
+	}
 	to, err := v.upstream()
 	if err != nil {
 		return nil, err
@@ -279,7 +284,7 @@ func (v *etcdView) show(kv *mvccpb.KeyValue) *mvccpb.KeyValue {
 		return kv
 	}
 	out := &mvccpb.KeyValue{CreateRevision: kv.CreateRevision, ModRevision: kv.ModRevision, Version: kv.Version, Key: []byte(WithheldPrefix + v.hash(kv.Key))}
-	if len(kv.Value) > 0 && !strings.HasPrefix(string(kv.Key), secretsPrefix) {
+	if len(kv.Value) > 0 && !strings.Contains(string(kv.Key), secretsPart) {
 		out.Value = []byte(v.hash(kv.Value))
 	}
 	return out

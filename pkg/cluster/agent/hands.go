@@ -3,7 +3,6 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -38,6 +37,8 @@ type PacketFilter interface {
 type hands struct {
 	agent  *agent
 	filter PacketFilter
+	// holds is an error unless a run has the session.
+	holds func(run string) error
 
 	mu      sync.Mutex
 	severed bool
@@ -50,8 +51,17 @@ type hands struct {
 // allowedSignals are those that components may be sent.
 var allowedSignals = []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGSTOP, syscall.SIGCONT}
 
-// end signals a component, whose static Pod is taken away first if that is wanted.
-func (h *hands) end(wanted end) (signaled, error) {
+// may is an error where a run may not change the node any more; it must be called with the lock
+// held. A request can arrive in pieces: its session may have ended since it was let in.
+func (h *hands) may(run string) error {
+	if h.retired {
+		return errNoSession
+	}
+	return h.holds(run)
+}
+
+// end signals a component for a run. Its static Pod is taken away first if that is wanted.
+func (h *hands) end(run string, wanted end) (signaled, error) {
 	of, err := h.agent.component(wanted.Component)
 	if err != nil {
 		return signaled{}, err
@@ -62,8 +72,8 @@ func (h *hands) end(wanted end) (signaled, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.retired {
-		return signaled{}, errNoSession
+	if err := h.may(run); err != nil {
+		return signaled{}, err
 	}
 	if wanted.Away {
 		if err := os.Rename(h.agent.manifest(of), h.away(of)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -104,15 +114,15 @@ func (h *hands) putBack(of Component) error {
 	return os.Rename(h.away(of), h.agent.manifest(of))
 }
 
-// sever cuts the node off, or takes that back.
-func (h *hands) sever(shape cluster.Shape, harness netip.Addr) error {
+// sever cuts the node off for a run, or takes that back.
+func (h *hands) sever(run string, shape cluster.Shape, harness netip.Addr) error {
 	if shape.Latency != 0 || shape.Jitter != 0 || shape.Only != "" {
 		return fmt.Errorf("a node can be cut off in both directions, and not slowed down: %w", cluster.ErrUnsupported)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.retired {
-		return errNoSession
+	if err := h.may(run); err != nil {
+		return err
 	}
 	if shape.Cut == h.severed {
 		return nil
@@ -158,18 +168,38 @@ func (h *hands) stats() (cluster.LinkStats, error) {
 }
 
 // retire takes everything back, and changes nothing from then on.
-func (h *hands) retire(ctx context.Context) error {
-	h.mu.Lock()
-	h.retired = true
-	h.mu.Unlock()
-	return h.undo(ctx)
-}
-
-// undo takes back whatever lasts of what an agent has done to the node: this one, or one that
-// was killed. It tries all of it, whatever fails.
-func (h *hands) undo(context.Context) error {
+func (h *hands) retire() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.retired = true
+	return h.takeBack()
+}
+
+// release takes everything back for a run that has the session, and then ends the session: no
+// request of the run that is under way changes the node afterwards.
+func (h *hands) release(run string, end func()) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.holds(run); err != nil {
+		return err
+	}
+	if err := h.takeBack(); err != nil {
+		return err
+	}
+	end()
+	return nil
+}
+
+// undo takes back what an agent that was killed has left.
+func (h *hands) undo() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.takeBack()
+}
+
+// takeBack takes back whatever lasts of what an agent has done to the node: this one, or one that
+// was killed. It tries all of it, whatever fails. It must be called with the lock held.
+func (h *hands) takeBack() error {
 	problems := []error{h.mend()}
 	for _, of := range h.agent.Components {
 		for _, process := range h.agent.watcher.running(of.Name) {

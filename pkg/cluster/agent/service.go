@@ -78,7 +78,7 @@ func NewService(config Installed, keys, node, version string, filter PacketFilte
 	}
 	s.agent.watcher.belongs = belongs(config.Logs, node)
 	if config.Rung == cluster.RungDisrupt {
-		s.hands = &hands{agent: s.agent, filter: filter}
+		s.hands = &hands{agent: s.agent, filter: filter, holds: s.session.holds}
 	}
 	if config.Etcd != nil {
 		salt, err := os.ReadFile(filepath.Join(keys, SaltFile))
@@ -135,10 +135,11 @@ func (s *Service) Run(ctx context.Context, listener net.Listener, log *slog.Logg
 	defer cancel()
 	s.agent.watcher.scan() // what runs already is known before it is asked for
 	running.Go(func() { s.agent.watcher.run(ctx) })
-	if err := s.undo(ctx); err != nil {
+	if err := s.undo(); err != nil {
 		return fmt.Errorf("take back what an agent before has left: %w", err)
 	}
 	served := s.serve(ctx, listener)
+	defer served.close()
 	ended := make(chan string, 1)
 	running.Go(func() {
 		if s.session.awaitSilence(ctx) {
@@ -158,28 +159,22 @@ func (s *Service) Run(ctx context.Context, listener net.Listener, log *slog.Logg
 		log.Info("the agent ends", "reason", "its lifetime is over; remove it with `evenkeel agent remove`")
 	case <-ctx.Done():
 	}
-	// Nothing is asked of the agent while it takes everything back.
-	served.close()
 	if s.hands == nil {
 		return err
 	}
-	last, stop := context.WithTimeout(context.WithoutCancel(ctx), undoBound)
-	defer stop()
-	err = errors.Join(err, s.hands.retire(last))
+	err = errors.Join(err, s.hands.retire())
 	if left != nil {
-		err = errors.Join(err, left.carryOut(ctx, log, left.deleteBy))
+		err = errors.Join(err, left.carryOut(ctx, log, left.deleteBy, s.clock, s.session.silent))
 	}
 	return err
 }
 
-// undo takes everything back.
-func (s *Service) undo(ctx context.Context) error {
+// undo takes back what an agent before this one has left.
+func (s *Service) undo() error {
 	if s.hands == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, undoBound)
-	defer cancel()
-	return s.hands.undo(ctx)
+	return s.hands.undo()
 }
 
 // serving is a server that runs.
@@ -245,13 +240,15 @@ func (s *Service) handler() http.Handler {
 	if s.hands == nil {
 		return mux
 	}
-	mux.HandleFunc("POST "+pathEnd, s.held(answering(func(_ *http.Request, wanted end) (signaled, error) { return s.hands.end(wanted) })))
+	mux.HandleFunc("POST "+pathEnd, s.held(answering(func(r *http.Request, wanted end) (signaled, error) {
+		return s.hands.end(r.Header.Get(runHeader), wanted)
+	})))
 	mux.HandleFunc("POST "+pathRestore, s.held(answering(func(_ *http.Request, wanted clearing) (struct{}, error) { return s.hands.restore(wanted) })))
-	mux.HandleFunc("PUT "+pathLink, s.held(answering(func(_ *http.Request, wanted shaping) (struct{}, error) {
+	mux.HandleFunc("PUT "+pathLink, s.held(answering(func(r *http.Request, wanted shaping) (struct{}, error) {
 		if wanted.Link != cluster.LinkNode {
 			return struct{}{}, fmt.Errorf("the agent shapes no single link: %w", cluster.ErrUnsupported)
 		}
-		return struct{}{}, s.hands.sever(wanted.Shape, s.session.harness())
+		return struct{}{}, s.hands.sever(r.Header.Get(runHeader), wanted.Shape, s.session.harness())
 	})))
 	mux.HandleFunc("GET "+pathLink, func(w http.ResponseWriter, _ *http.Request) {
 		stats, err := s.hands.stats()
@@ -277,9 +274,10 @@ func (s *Service) leave(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusConflict)
 		return
 	}
-	err := s.undo(r.Context())
-	if err == nil {
+	if s.hands == nil {
 		s.session.end()
+		answer(w, struct{}{}, nil)
+		return
 	}
-	answer(w, struct{}{}, err)
+	answer(w, struct{}{}, s.hands.release(r.Header.Get(runHeader), s.session.end))
 }

@@ -6,8 +6,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -142,6 +144,21 @@ func (a *installedAgent) awaitEnd() error {
 		a.t.Fatal("the agent does not end")
 		return nil
 	}
+}
+
+// awaitEndInTime has time pass, a hundred times as fast as it goes, until the agent ends.
+func (a *installedAgent) awaitEndInTime() error {
+	a.t.Helper()
+	for began := time.Now(); time.Since(began) < 10*time.Second; {
+		a.clock.Step(time.Second)
+		select {
+		case err := <-a.ended:
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	a.t.Fatal("the agent does not end")
+	return nil
 }
 
 func TestService_LetsInOnlyTheHarness(t *testing.T) {
@@ -350,17 +367,122 @@ func TestService_TakesBackWhatAKilledAgentHasLeft(t *testing.T) {
 	asFound(t, a, child, manifest)
 }
 
+// late is the body of a request that arrives when it is let go; read is closed when a handler waits
+// for it.
+type late struct {
+	io.ReadCloser
+	once sync.Once
+	read chan struct{}
+	let  chan struct{}
+}
+
+// Read implements io.Reader.
+func (l *late) Read(p []byte) (int, error) {
+	l.once.Do(func() { close(l.read) })
+	<-l.let
+	return l.ReadCloser.Read(p)
+}
+
+// A fault that the agent was asked for in time, and whose request arrives in whole only after the
+// run has left, would stay for as long as the agent runs.
+func TestService_DoesNothingForARunThatHasLeftMeanwhile(t *testing.T) {
+	path, program := programNamed(t, "etcd")
+	config := configured(t, cluster.RungDisrupt, program)
+	child := start(t, path)
+	for what, order := range map[string]func(context.Context, *Client) error{
+		"an end": func(ctx context.Context, c *Client) error {
+			_, err := c.End(ctx, cluster.Etcd, syscall.SIGSTOP, true)
+			return err
+		},
+		"a cut": func(ctx context.Context, c *Client) error {
+			return c.SetLink(ctx, cluster.LinkNode, cluster.Shape{Cut: true})
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			body := &late{read: make(chan struct{}), let: make(chan struct{})}
+			a := serveInstalled(t, config, func(s *Service) {
+				s.wrap = func(next http.Handler) http.Handler {
+					return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+						if r.Header.Get(runHeader) == "slow" {
+							r.Header.Set(runHeader, "r1")
+							body.ReadCloser, r.Body = r.Body, body
+						}
+						next.ServeHTTP(w, r)
+					})
+				}
+			})
+			client := a.client("r1")
+			if err := client.Renew(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- order(t.Context(), a.client("slow")) }()
+			<-body.read
+			if err := client.Leave(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			close(body.let)
+			if err := <-ended; err == nil || !strings.Contains(err.Error(), "no session") {
+				t.Errorf("the answer is %v", err)
+			}
+			if stat, err := procfs.Read(child.Process.Pid); err != nil || stat.Stopped() || a.filter.cuts != 0 {
+				t.Errorf("the process is %v, %v, and the node was cut off %d times", stat, err, a.filter.cuts)
+			}
+		})
+	}
+}
+
+// From the moment on at which the agent takes everything back it changes nothing.
+func TestHands_ChangeNothingOnceTheyAreRetired(t *testing.T) {
+	of, filter := etcdOf("none"), &countingFilter{}
+	h := &hands{
+		agent:  &agent{Config: Config{Manifests: t.TempDir(), Components: []Component{of}}, watcher: newWatcher([]Component{of})},
+		filter: filter, holds: anyRun,
+	}
+	if err := h.retire(); err != nil {
+		t.Fatal(err)
+	}
+	_, ended := h.end("r1", end{Component: cluster.Etcd, Signal: int(syscall.SIGSTOP)})
+	cut := h.sever("r1", cluster.Shape{Cut: true}, netip.MustParseAddr("127.0.0.1"))
+	if !errors.Is(ended, errNoSession) || !errors.Is(cut, errNoSession) || filter.cuts != 0 {
+		t.Errorf("%v, %v, %+v", ended, cut, filter)
+	}
+}
+
+// A run that leaves late takes nothing back of the run that came after it.
+func TestHands_AreReleasedOnlyByTheRunThatHasThem(t *testing.T) {
+	filter, left := &countingFilter{}, 0
+	h := &hands{agent: &agent{watcher: newWatcher(nil)}, filter: filter, holds: func(run string) error {
+		if run != "r2" {
+			return errNoSession
+		}
+		return nil
+	}}
+	for run, want := range map[string]error{"r1": errNoSession, "r2": nil} {
+		mended := filter.mended
+		if err := h.release(run, func() { left++ }); !errors.Is(err, want) || (filter.mended == mended) != (want != nil) {
+			t.Errorf("%s: %v, %+v", run, err, filter)
+		}
+	}
+	if left != 1 {
+		t.Errorf("%d sessions have ended", left)
+	}
+}
+
+// anyRun has every run have the session.
+func anyRun(string) error { return nil }
+
 // An installer that has put a manifest in the place of the one that is away is right.
 func TestHands_LeaveTheManifestOfAnInstaller(t *testing.T) {
 	folder := t.TempDir()
 	of := etcdOf("none")
-	h := &hands{agent: &agent{Config: Config{Manifests: folder, Components: []Component{of}}, watcher: newWatcher([]Component{of})}, filter: &countingFilter{}}
+	h := &hands{agent: &agent{Config: Config{Manifests: folder, Components: []Component{of}}, watcher: newWatcher([]Component{of})}, filter: &countingFilter{}, holds: anyRun}
 	for name, content := range map[string]string{"etcd.yaml": "theirs", awayPrefix + "etcd.yaml": "older"} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := h.undo(t.Context()); err != nil {
+	if err := h.undo(); err != nil {
 		t.Fatal(err)
 	}
 	entries, _ := os.ReadDir(folder)
@@ -376,14 +498,14 @@ func TestHands_EndNothingThatIsNoStaticPod(t *testing.T) {
 	child := start(t, path)
 	w := running(t, etcdOf(program))
 	w.next(t, 0)
-	h := &hands{agent: &agent{Config: Config{Manifests: t.TempDir(), Components: []Component{etcdOf(program)}}, watcher: w}, filter: &countingFilter{}}
-	if _, err := h.end(end{Component: cluster.Etcd, Signal: int(syscall.SIGKILL), Away: true}); !errors.Is(err, cluster.ErrUnsupported) {
+	h := &hands{agent: &agent{Config: Config{Manifests: t.TempDir(), Components: []Component{etcdOf(program)}}, watcher: w}, filter: &countingFilter{}, holds: anyRun}
+	if _, err := h.end("r1", end{Component: cluster.Etcd, Signal: int(syscall.SIGKILL), Away: true}); !errors.Is(err, cluster.ErrUnsupported) {
 		t.Errorf("%v", err)
 	}
 	if stat, err := procfs.Read(child.Process.Pid); err != nil || !stat.Alive() {
 		t.Errorf("the process is %v, %v", stat, err)
 	}
-	if _, err := h.end(end{Component: cluster.Etcd, Signal: int(syscall.SIGSEGV)}); err == nil {
+	if _, err := h.end("r1", end{Component: cluster.Etcd, Signal: int(syscall.SIGSEGV)}); err == nil {
 		t.Error("it sends any signal")
 	}
 }

@@ -45,7 +45,11 @@ func (s *session) renew(run string, from netip.Addr, bequest *Bequest) error {
 	if s.run != "" && s.run != run {
 		return fmt.Errorf("the run %s has the agent: wait until it has ended, or %s after it was killed", s.run, SilenceBound)
 	}
-	s.run, s.renewed, s.from, s.bequest = run, s.clock.Now(), from, bequest
+	// A renewal that was sent before the run made anything may arrive after one that has a bequest.
+	if bequest != nil || s.run != run {
+		s.bequest = bequest
+	}
+	s.run, s.renewed, s.from = run, s.clock.Now(), from
 	return nil
 }
 
@@ -83,6 +87,13 @@ func (s *session) harness() netip.Addr {
 	return s.from
 }
 
+// silent is whether the harness has fallen silent.
+func (s *session) silent() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lapsed()
+}
+
 // awaitSilence returns true when the harness of a session has fallen silent, and false when
 // the context ends.
 func (s *session) awaitSilence(ctx context.Context) bool {
@@ -94,10 +105,7 @@ func (s *session) awaitSilence(ctx context.Context) bool {
 		case <-ctx.Done():
 			return false
 		}
-		s.mu.Lock()
-		lapsed := s.lapsed()
-		s.mu.Unlock()
-		if lapsed {
+		if s.silent() {
 			return true
 		}
 	}

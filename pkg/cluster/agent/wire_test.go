@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -116,7 +117,7 @@ func TestWire_CarriesNoSecret(t *testing.T) {
 	put(t, direct, map[string]string{
 		"/registry/secrets/default/" + canary: canary, "/registry/configmaps/default/x": canary, "/registry/widgets.example.com/widgets/default/" + canary: canary,
 		"/registry/leases/default/" + canary: canary, "/registry/apiextensions.k8s.io/customresourcedefinitions/" + canary + ".example.com": canary,
-		"/elsewhere/" + canary: canary, "/registry/storageversions/shown": "a storage version",
+		"/elsewhere/" + canary: canary, "/registry/storageversions/shown": "a storage version", "/kubernetes.io/secrets/default/" + canary: canary,
 	})
 	if err := os.WriteFile(filepath.Join(config.Manifests, "etcd.yaml"), []byte("token: "+canary+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -196,14 +197,24 @@ func read(t *testing.T, a *installedAgent) {
 			values++
 		}
 	}
-	// Of the Secret not even its content's hash is there.
-	if len(all.Kvs) != 7 || values != 5 {
+	// Of the Secrets not even their content's hash is there.
+	if len(all.Kvs) != 8 || values != 5 {
 		t.Errorf("it shows %d keys, and %d with the hash of a value", len(all.Kvs), values)
 	}
 	for _, key := range []string{"/registry/secrets/default/", "/registry/configmaps/default/x"} {
 		if _, err := client.Get(t.Context(), key, clientv3.WithPrefix()); err != nil {
 			t.Error(err)
 		}
+	}
+	if sorted, err := client.Get(t.Context(), "/", clientv3.WithPrefix(), clientv3.WithSort(clientv3.SortByValue, clientv3.SortAscend)); err == nil {
+		t.Errorf("it shows the order of contents: %v", sorted.Kvs)
+	}
+	_, hashed := client.HashKV(t.Context(), client.Endpoints()[0], 0)
+	_, told := client.Status(t.Context(), client.Endpoints()[0])
+	_, alarms := client.AlarmList(t.Context())
+	_, members := client.MemberList(t.Context())
+	if err := errors.Join(hashed, told, alarms, members); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -229,11 +240,11 @@ func watched(t *testing.T, a *installedAgent, direct *clientv3.Client, canary st
 		for _, event := range response.Events {
 			revisions = append(revisions, event.Kv.ModRevision)
 		}
-		if len(revisions) == 10 {
+		if len(revisions) == 11 {
 			break
 		}
 	}
-	if !slices.IsSorted(revisions) || revisions[9]-revisions[0] != 9 {
+	if !slices.IsSorted(revisions) || revisions[10]-revisions[0] != 10 {
 		t.Errorf("the revisions are %v: one is missing", revisions)
 	}
 }
@@ -277,6 +288,7 @@ func TestShown(t *testing.T) {
 		"/registry/apiextensions.k8s.io/customresourcedefinitions/widgets.example.com":    false,
 		"/registry/widgets.example.com/widgets/x.evenkeel.dev":                            false,
 		"/registry/secrets/x.evenkeel.dev/y":                                              false,
+		"/registry/core/secrets/evenkeel-x/y":                                             false,
 		"/registry/secrets/kube-system/x":                                                 false,
 		"/x.evenkeel.dev/y":                                                               false,
 		"x.evenkeel.dev/":                                                                 false,

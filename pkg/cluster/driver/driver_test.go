@@ -127,6 +127,34 @@ func TestScripts_AreShell(t *testing.T) {
 	}
 }
 
+// What a topology says of paths and contexts is one word of a command line, whatever is in it, and
+// no part of a script.
+func TestCommandLines_KeepOddWordsWhole(t *testing.T) {
+	const folder, odd = "/their $(reboot) folder/o'neil", "an `odd`; \"word\" & 'more'"
+	for _, d := range All() {
+		topology := theirs(d.Name, cluster.External{
+			SSH:      &cluster.SSH{User: "admin", IdentityFile: odd},
+			Talosctl: &cluster.Talosctl{Config: odd, Context: odd, Images: "registry.example.com/k8s"},
+		})
+		topology.File = folder + "/theirs.yaml"
+		for _, one := range d.Operations {
+			for _, line := range one.Commands(Task{Topology: topology, Node: "n", Others: []string{"10.0.0.2"}, Release: "v1.36.3"}) {
+				words, option := []string{folder + "/" + odd}, "-i"
+				if line[0] == "talosctl" {
+					words, option = append(words, odd), "--talosconfig"
+				}
+				at := slices.Index(line, option)
+				if at < 0 || line[at+1] != words[0] || words[len(words)-1] == odd && line[slices.Index(line, "--context")+1] != odd {
+					t.Errorf("%s %s: %q", d.Name, one.Hook, line)
+				}
+				if script := line[len(line)-1]; strings.Contains(script, "odd") || strings.Contains(script, "reboot)") {
+					t.Errorf("%s %s: the script is %q", d.Name, one.Hook, script)
+				}
+			}
+		}
+	}
+}
+
 // Every hook is done by a driver, or the driver says why not.
 func TestDrivers_AnswerForEveryHook(t *testing.T) {
 	if len(All()) == 0 {
@@ -162,6 +190,8 @@ func TestLack_SaysWhy(t *testing.T) {
 		{"rollback", "kubeadm", cluster.HookRollback, nil, "the driver kubeadm has no rollback here: kubeadm upgrades a member, and has no way back"},
 		{"upgrade", "kubeadm", cluster.HookUpgrade, nil, ""},
 		{"strange release", "kubeadm", cluster.HookUpgrade, func(t *cluster.Topology) { t.Spec.External.Releases = []string{"v1.36.3; reboot"} }, "installs releases such as v1.36.3"},
+		{"no release", "kubeadm", cluster.HookUpgrade, func(t *cluster.Topology) { t.Spec.External.Releases = nil }, "names none that it could install"},
+		{"no release of k3s", "k3s", cluster.HookRollback, func(t *cluster.Topology) { t.Spec.External.Releases = nil }, "names none that it could install"},
 		{"cut", "kubeadm", cluster.HookCutOff, nil, ""},
 		{"cut without addresses", "kubeadm", cluster.HookCutOff, func(t *cluster.Topology) { t.Spec.Members[1].External.Address = "node-2" }, "no IP address of cp2"},
 		{"cut of a single member", "kubeadm", cluster.HookCutOff, func(t *cluster.Topology) { t.Spec.Members = t.Spec.Members[:1] }, "there is no other member"},

@@ -21,6 +21,10 @@ func vendorRelease(suffix string) *regexp.Regexp {
 // releases is the Lack of a driver that can install what the form describes only.
 func releases(form *regexp.Regexp, example string) func(*cluster.Topology) string {
 	return func(topology *cluster.Topology) string {
+		// Without them a release is what an API server says of itself, which goes into no command line.
+		if len(topology.Spec.External.Releases) == 0 {
+			return "spec.external.releases names none that it could install"
+		}
 		for _, one := range topology.Spec.External.Releases {
 			if !form.MatchString(one) {
 				return fmt.Sprintf("spec.external.releases has %q, and it installs releases such as %s", one, example)

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
 	"github.com/evenkeel/evenkeel/pkg/cluster/agent"
@@ -54,6 +54,7 @@ type agentNode struct {
 	*plane
 	manifest string
 	filter   *countedFilter
+	clock    *clocktesting.FakeClock // of the agent
 }
 
 // withAgent puts an agent of a rung on the node of the only member.
@@ -61,7 +62,7 @@ func (p *plane) withAgent(rung cluster.Rung) *agentNode {
 	p.t.Helper()
 	p.agent = rung
 	manifests := p.t.TempDir()
-	n := &agentNode{plane: p, manifest: filepath.Join(manifests, "sleeper.yaml"), filter: &countedFilter{}}
+	n := &agentNode{plane: p, manifest: filepath.Join(manifests, "sleeper.yaml"), filter: &countedFilter{}, clock: clocktesting.NewFakeClock(time.Now())}
 	if err := os.WriteFile(n.manifest, []byte("kind: Pod\n"), 0o600); err != nil {
 		p.t.Fatal(err)
 	}
@@ -90,7 +91,7 @@ func (p *plane) withAgent(rung cluster.Rung) *agentNode {
 			{Name: cluster.APIServer, Program: n.program("apiserver"), Pod: "apiserver"},
 			{Name: cluster.Scheduler, Program: n.program("scheduler"), Pod: "sleeper", Health: healthy.URL},
 		},
-	}, keys, "node-1", "v1", n.filter, clock.RealClock{})
+	}, keys, "node-1", "v1", n.filter, n.clock)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -1,7 +1,14 @@
 package external
 
 import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,10 +61,50 @@ func TestCredentials_HaveTheRemoversToken(t *testing.T) {
 	}
 }
 
-// Where agents only look, none is told to remove anything.
-func TestBequeath_AsksOnlyAgentsThatMayDisrupt(t *testing.T) {
-	c := &external{spec: cluster.External{Agent: cluster.RungLook}, allowed: true, members: []*member{{config: &rest.Config{Host: "https://127.0.0.1:1"}}}}
-	if err := c.Bequeath(t.Context(), "evenkeel-r1", owner); err != nil || c.bequest.Load() != nil {
-		t.Errorf("%v, %+v", err, c.bequest.Load())
+// Where agents only look, or may not disrupt yet, none is told to remove anything.
+func TestBequeaths_OnlyWhereAgentsMayDisrupt(t *testing.T) {
+	for _, tc := range []struct {
+		rung          cluster.Rung
+		allowed, want bool
+	}{{cluster.RungDisrupt, true, true}, {cluster.RungDisrupt, false, false}, {cluster.RungLook, true, false}, {"", true, false}} {
+		c := &external{spec: cluster.External{Agent: tc.rung}, allowed: tc.allowed}
+		if got := c.Bequeaths(); got != tc.want {
+			t.Errorf("%+v: %t", tc, got)
+		}
+	}
+}
+
+// A harness that is killed before it renews its session once more leaves nothing either: the agents
+// know the owner when Bequeath returns. The first member does not answer.
+func TestBequeath_TellsTheAgentsAtOnce(t *testing.T) {
+	p := newPlane(t, "cp1")
+	n := p.withAgent(cluster.RungDisrupt)
+	c := n.up().(*external)
+	all := c.members
+	on := all[0].node
+	on.stopRenewing()
+	on.renewing.Wait()
+	c.members = []*member{{name: "away", config: &rest.Config{Host: "https://127.0.0.1:1"}, node: on}, all[0]}
+	err := c.Bequeath(t.Context(), "evenkeel-r1", owner)
+	c.members = all
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait(t, func() bool {
+		n.clock.Step(time.Second) // until the agent finds that it hears nothing
+		return slices.Contains(p.removals(), "/apis/rbac.authorization.k8s.io/v1/clusterroles/evenkeel-r1")
+	})
+}
+
+func TestBequeath_SaysThatNoAgentHeardOfIt(t *testing.T) {
+	p := newPlane(t, "cp1")
+	c := p.withAgent(cluster.RungDisrupt).up().(*external)
+	all := c.members
+	unheard := agent.NewRemoteClient("cp1", "r1", func(context.Context) (net.Conn, error) { return nil, errors.New("no route") }, &tls.Config{MinVersion: tls.VersionTLS13})
+	c.members = []*member{{name: "cp1", config: all[0].config, node: &node{agent: unheard}}}
+	err := c.Bequeath(t.Context(), "evenkeel-r1", owner)
+	c.members = all
+	if err == nil || !strings.Contains(err.Error(), "no agent heard") || !strings.Contains(err.Error(), "no route") {
+		t.Errorf("%v", err)
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +37,7 @@ type plane struct {
 	members []string
 	counter map[string]*atomic.Int64
 	deaf    atomic.Int64 // requests while a member was down
+	removed sync.Map     // paths of what the remover removed
 	changes *changes
 	hooks   map[string]cluster.Hook
 	// release of the topology, and those of its hooks.
@@ -80,6 +84,9 @@ func (p *plane) serve(kubeconfig, member string) {
 }
 
 func (p *plane) answer(w http.ResponseWriter, r *http.Request, member string) {
+	if p.bequeathed(w, r) {
+		return
+	}
 	if r.Header.Get("Authorization") != "Bearer "+secret {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
@@ -118,6 +125,50 @@ func (p *plane) answer(w http.ResponseWriter, r *http.Request, member string) {
 	default:
 		w.WriteHeader(http.StatusNotFound)
 	}
+}
+
+// removerSecret is the token that the fake API servers give the remover.
+const removerSecret = "the-very-secret-token-of-the-remover"
+
+// bequeathed answers what a bequest takes: its ServiceAccount, the token of that, and the removal of
+// the owner, which is noted. It is false for other requests.
+func (p *plane) bequeathed(w http.ResponseWriter, r *http.Request) bool {
+	said := map[string]string{"metadata": "{}"}
+	switch resource := path.Base(r.URL.Path); {
+	case r.Method == http.MethodDelete && r.Header.Get("Authorization") == "Bearer "+removerSecret:
+		raw, err := io.ReadAll(r.Body)
+		if err != nil {
+			p.t.Error(err)
+		}
+		if !strings.Contains(string(raw), "All") { // which a dry run has
+			p.removed.Store(r.URL.Path, true)
+		}
+		said["kind"], said["apiVersion"] = `"Status"`, `"v1"`
+	case r.Method != http.MethodPost:
+		return false
+	case resource == "clusterrolebindings":
+		said["kind"], said["apiVersion"] = `"ClusterRoleBinding"`, `"rbac.authorization.k8s.io/v1"`
+	case resource == "serviceaccounts":
+		said["kind"], said["apiVersion"] = `"ServiceAccount"`, `"v1"`
+	case resource == "token":
+		said["kind"], said["apiVersion"] = `"TokenRequest"`, `"authentication.k8s.io/v1"`
+		said["status"] = fmt.Sprintf(`{"token": %q}`, removerSecret)
+	default:
+		return false
+	}
+	var fields []string
+	for _, key := range slices.Sorted(maps.Keys(said)) {
+		fields = append(fields, fmt.Sprintf("%q: %s", key, said[key]))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, "{%s}", strings.Join(fields, ", "))
+	return true
+}
+
+// removals are the paths of what was removed by the remover.
+func (p *plane) removals() (paths []string) {
+	p.removed.Range(func(path, _ any) bool { paths = append(paths, path.(string)); return true })
+	return paths
 }
 
 // frozenLook is the pause between two looks of a frozen server at whether it may go on.
