@@ -28,6 +28,9 @@ type Schedule struct {
 	Cost time.Duration
 	// Scenario and Topology are the files.
 	Scenario, Topology []byte
+
+	// drawnFrom is how many schedules of the corpus it was drawn from.
+	drawnFrom int
 }
 
 // Gene is one step of a schedule before it is written down.
