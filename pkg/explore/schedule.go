@@ -40,6 +40,9 @@ type Gene struct {
 	// Faults are those that the step names, by the names in its values.
 	Faults map[string]FaultGene
 	When   *scenario.Trigger
+
+	// alter has the gene of a variation get another value of one parameter as it is built.
+	alter bool
 }
 
 // FaultGene is a fault before it is written down.
