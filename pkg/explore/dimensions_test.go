@@ -109,6 +109,16 @@ var dimensions = map[string]func(played) bool{
 			return p.Settings.Members > 1 && len(gone) == p.Settings.Members-1
 		})
 	},
+	"Leases that are denied": func(p played) bool {
+		return p.any(func(gene *Gene, _, _ *state) bool {
+			for _, f := range gene.Faults {
+				if f.Entry == "AdmissionFault/deny" && f.Values["resource"] == "leases" && f.Values["group"] == "coordination.k8s.io" {
+					return true
+				}
+			}
+			return false
+		})
+	},
 	"an API that is changed":         func(p played) bool { return p.again("registerAPI", "crd", "group") },
 	"a population migrated again":    func(p played) bool { return p.again("migrate", "population") },
 	"a member upgraded again":        func(p played) bool { return p.again("upgrade", "member") },

@@ -205,6 +205,9 @@ func (d *drawing) fault() (value any, ok bool) {
 	for range faultTries {
 		entry := d.faultEntry()
 		values, ok := d.values(entry.Parameters, atStepsMember(entry))
+		if ok && entry.Settle != nil {
+			entry.Settle(values)
+		}
 		if !ok || d.g.Lacks(entry, values) != "" {
 			continue
 		}
