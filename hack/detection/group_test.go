@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -49,5 +53,18 @@ func TestSightings_CountSchedulesUntilEachDefectIsSeen(t *testing.T) {
 	}
 	if !s.take(finds("AD-01"), 6*time.Minute) {
 		t.Error("the group is not done after both rows were red")
+	}
+}
+
+func TestBegun_CountsNoScheduleOfASeriesThatWasEnded(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "guided", "SV-06-a")
+	if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, "explore.jsonl"), []byte("{}\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := begun(folder); err != nil || got != folder {
+		t.Errorf("%s (%v)", got, err)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Error("its log is left:", err)
 	}
 }

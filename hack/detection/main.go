@@ -13,7 +13,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -151,19 +150,29 @@ func one(ctx context.Context, o options, topology *cluster.Topology, g group, ra
 	}
 	composer.Budget = o.length
 	fmt.Printf("%s, %s\n", g, way(random))
+	folder, err := begun(filepath.Join(o.out, way(random), g[0].ID))
+	if err != nil {
+		return nil, err
+	}
 	runs := explore.Runs{Providers: providers.All(), Defect: g.String()}
 	began := time.Now()
 	seen := newSightings(g, random)
 	out, err := explore.Explore(ctx, explore.Options{
-		Composer: composer, Random: random, Max: o.schedules, Parallel: o.parallel, Out: filepath.Join(o.out, way(random), g[0].ID),
+		Composer: composer, Random: random, Max: o.schedules, Parallel: o.parallel, Out: folder,
 		Play: runs.Play, Story: explore.StoryOf, Clock: clock.RealClock{}, Console: os.Stdout,
 		Enough: func(s *explore.Story) bool { return seen.take(s, time.Since(began)) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	if out.Schedules == 0 {
-		return nil, errors.New("no schedule was played: the folder of its results is from a series that was ended; remove it")
-	}
 	return seen.results(out), nil
+}
+
+// begun is a folder without what a series has left there that was ended before the result: gone on with,
+// the schedules that it had played would count for nothing, and so would what they had found.
+func begun(folder string) (string, error) {
+	if err := os.RemoveAll(folder); err != nil {
+		return "", fmt.Errorf("remove what an ended series has left: %w", err)
+	}
+	return folder, nil
 }

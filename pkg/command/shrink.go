@@ -41,9 +41,9 @@ played until it counts as one that does not show the find.`,
 			fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", find.Fingerprint, find.Message)
 			runs := explore.Runs{Providers: providers.All(), Harness: Version(), Defect: find.Defect}
 			s := explore.Shrinker{Shows: runs.Showing(find, filepath.Join(out, "runs")), Tries: tries, Replays: replays, MaxRuns: maxRuns, Console: cmd.OutOrStdout()}
-			small, err := s.Shrink(cmd.Context(), find.Candidate)
-			if err != nil {
-				return err
+			small, ended := s.Shrink(cmd.Context(), find.Candidate)
+			if small == nil {
+				return ended
 			}
 			if err := small.Describe(find.Find, "found-"+find.Fingerprint.Folder()); err != nil {
 				return err
@@ -53,7 +53,7 @@ played until it counts as one that does not show the find.`,
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d steps of %d are left after %d runs; shown in %d of the last %d: %s\n",
 				small.Steps, small.Before, small.Runs, small.Shown, small.Replays, filepath.Join(out, "scenario.yaml"))
-			return nil
+			return ended
 		},
 	}
 	f := cmd.Flags()

@@ -34,6 +34,8 @@ const (
 	variedShare = 0.6
 	// waitedShare of the genes wait for a state.
 	waitedShare = 0.3
+	// repeatedShare of the genes do once more what one before did.
+	repeatedShare = 0.15
 	// holdShare of the genes have a hold after them.
 	holdShare = 0.3
 	// waitFor is how long a gene waits for a state; then it is left out.
@@ -59,7 +61,7 @@ func (c *Composer) Compose(index int, corpus []*Schedule) (*Schedule, error) {
 	build := &building{c: c, rand: random, st: st, s: s, faults: map[string]bool{}}
 	if s.Settings.Backends {
 		// Without its definition no API server asks it, and no step can have it misbehave.
-		build.fixed("registerAPI", registry.Values{"member": "@cp1", "backend": backendName})
+		build.fixed("registerAPI", backendDefinition())
 	}
 	if genes == nil {
 		for range leastSteps + random.IntN(mostSteps-leastSteps+1) {
@@ -67,14 +69,22 @@ func (c *Composer) Compose(index int, corpus []*Schedule) (*Schedule, error) {
 		}
 	}
 	for i := range genes {
-		if genes[i].Step == "" {
+		switch {
+		case genes[i].Step == "":
 			build.draw()
-		} else {
+		case genes[i].alter:
+			build.add(build.altered(genes[i]))
+		default:
 			build.add(genes[i])
 		}
 	}
 	build.close()
 	return s, s.write(c.Grammar, c.Target)
+}
+
+// backendDefinition are the values of the step that defines the backend of a schedule.
+func backendDefinition() registry.Values {
+	return registry.Values{"member": "@cp1", "backend": backendName}
 }
 
 // settings draws what is beside the steps.
@@ -129,8 +139,12 @@ type building struct {
 	faults map[string]bool
 }
 
-// add takes a gene if it is valid where it stands, and fits into the budget.
+// add takes a gene if it is valid where it stands, and fits into the budget: without the state that it
+// waits for where that cannot come any more.
 func (b *building) add(gene Gene) bool {
+	if gene.When != nil && !b.st.mayCome(gene.When) {
+		gene.When = nil
+	}
 	entry, err := b.c.Grammar.step(gene.Step)
 	if err != nil {
 		return false
@@ -180,14 +194,29 @@ func costOf(entry *registry.Entry, gene *Gene) time.Duration {
 
 // draw adds a drawn gene, and sometimes a hold.
 func (b *building) draw() {
+	if b.rand.Float64() >= repeatedShare || !b.repeat() {
+		b.drawNew()
+	}
+	if b.rand.Float64() < holdShare {
+		b.hold(time.Duration(1+b.rand.IntN(4)) * time.Second)
+	}
+}
+
+// repeat adds one of the genes once more, at the same object and with another parameter.
+func (b *building) repeat() bool {
+	if len(b.s.Genes) == 0 {
+		return false
+	}
+	at := b.rand.IntN(len(b.s.Genes))
+	return b.add(b.altered(renamed(b.s.Genes[at:at+1], b.s.Genes)[0]))
+}
+
+func (b *building) drawNew() {
 	for range stepTries {
 		entry := b.step()
 		if gene, ok := b.gene(entry, nil); ok && b.add(gene) {
 			break
 		}
-	}
-	if b.rand.Float64() < holdShare {
-		b.hold(time.Duration(1+b.rand.IntN(4)) * time.Second)
 	}
 }
 
@@ -279,7 +308,7 @@ func (b *building) close() {
 
 // wait has a gene wait for a state, of which only those are drawn that can come.
 func (b *building) wait(entry *registry.Entry, gene *Gene) {
-	d := drawing{g: b.c.Grammar, rand: b.rand, st: b.st, gene: gene}
+	d := drawing{g: b.c.Grammar, rand: b.rand, st: b.st, gene: gene, detailed: true}
 	for range geneTries {
 		values, ok := d.values(b.c.Grammar.When, registry.Values{"within": waitFor, "optional": true})
 		if !ok {
@@ -290,7 +319,7 @@ func (b *building) wait(entry *registry.Entry, gene *Gene) {
 			continue
 		}
 		gene.When = when
-		if p, ok := entry.Parameter("member"); ok && p.Domain.Type == registry.Member && when.Migrated == nil && b.rand.IntN(2) == 0 {
+		if p, ok := entry.Parameter("member"); ok && p.Domain.Type == registry.Member && tellsMember(when) && b.rand.IntN(2) == 0 {
 			gene.Values["member"] = "@triggered"
 		}
 		return

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel/evenkeel/clusters"
 	"github.com/evenkeel/evenkeel/fixtures"
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 	"github.com/evenkeel/evenkeel/pkg/scenario"
 )
@@ -108,7 +109,19 @@ func problem(s *Schedule) error {
 	injected, stopped := map[string]bool{}, map[string]bool{}
 	for i, step := range sc.Steps {
 		values := scenario.ValuesOf(step.Action)
+		if slices.Contains(scenario.Selectors(step), "@triggered") && !ofMember(step.When) {
+			return fmt.Errorf("step %d is played at the member of a state that is of none", i+1)
+		}
 		switch step.Name() {
+		case "populate":
+			for name := range injected {
+				if sc.Faults[name].Type != fault.TypeHTTP {
+					return fmt.Errorf("step %d populates through all members under the fault %s", i+1, name)
+				}
+			}
+			if stopped["<nil>"] || stopped["etcd"] || stopped["apiserver"] {
+				return fmt.Errorf("step %d populates through members that are stopped", i+1)
+			}
 		case "inject":
 			injected[values["fault"].(string)] = true
 		case "heal":
@@ -135,13 +148,21 @@ func problem(s *Schedule) error {
 	return nil
 }
 
+// ofMember is whether a trigger is met by what is at a member: a holder, a coordinator or a process.
+func ofMember(when *scenario.Trigger) bool {
+	if when.Write == nil {
+		return when.Elected != "" || when.Member != nil
+	}
+	return !when.Write.Deleted && (strings.HasPrefix(when.Write.Key, "/registry/leases/") || when.Write.By != "")
+}
+
 // away is an error where more members than a quorum allows are stopped by whole.
 func away(steps []scenario.Step, members int) error {
 	down := 0
 	for _, step := range steps {
 		values := scenario.ValuesOf(step.Action)
 		component := fmt.Sprint(values["component"])
-		if component == "controller-manager" || component == "scheduler" {
+		if component != "<nil>" && component != "etcd" {
 			continue
 		}
 		switch step.Name() {

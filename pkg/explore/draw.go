@@ -23,11 +23,15 @@ type drawing struct {
 	prefix string
 	gene   *Gene
 	count  int
+	// detailed has more of what may be left out be given: a fault of all requests, or a state that
+	// is often there, shows less than that of a single one.
+	detailed bool
 }
 
 const (
 	// optionalShare of the parameters that may be left out are given.
 	optionalShare = 0.25
+	detailedShare = 0.5
 	// sweptShare of the numbers and lengths are those that the registry names; the others are
 	// anywhere between.
 	sweptShare = 0.7
@@ -42,6 +46,10 @@ const (
 // values draws those of some parameters; ok is false where one that must be there cannot be.
 func (d *drawing) values(parameters []registry.Parameter, preset registry.Values) (out registry.Values, ok bool) {
 	out = registry.Values{}
+	share := optionalShare
+	if d.detailed {
+		share = detailedShare
+	}
 	variant := ""
 	if variants := registry.Variants(parameters); len(variants) > 0 {
 		variant = variants[d.rand.IntN(len(variants))]
@@ -56,7 +64,7 @@ func (d *drawing) values(parameters []registry.Parameter, preset registry.Values
 		}
 		// Of what can be played at members, the member is what matters; it is left out only
 		// where the step has a preset without it.
-		wanted := !p.Optional || p.Domain.Type == registry.Member && preset == nil || d.rand.Float64() < optionalShare
+		wanted := !p.Optional || p.Domain.Type == registry.Member && preset == nil || d.rand.Float64() < share
 		if !wanted {
 			continue
 		}
@@ -192,9 +200,14 @@ func (d *drawing) fault() (value any, ok bool) {
 	}
 	d.count++
 	name := fmt.Sprintf("f%s%d", d.prefix, d.count)
+	defer func(before bool) { d.detailed = before }(d.detailed)
+	d.detailed = true
 	for range faultTries {
-		entry := &d.g.Faults[d.rand.IntN(len(d.g.Faults))]
+		entry := d.faultEntry()
 		values, ok := d.values(entry.Parameters, atStepsMember(entry))
+		if ok && entry.Settle != nil {
+			entry.Settle(values)
+		}
 		if !ok || d.g.Lacks(entry, values) != "" {
 			continue
 		}
@@ -203,7 +216,8 @@ func (d *drawing) fault() (value any, ok bool) {
 			continue
 		}
 		parsed, err := fault.Parse(name, raw)
-		if err != nil || !d.fits(name, parsed) {
+		takes := effects[d.gene.Step].takes
+		if err != nil || takes != nil && !takes(parsed) || !d.fits(name, parsed) {
 			continue
 		}
 		if d.gene.Faults == nil {
@@ -213,6 +227,16 @@ func (d *drawing) fault() (value any, ok bool) {
 		return name, true
 	}
 	return nil, false
+}
+
+// faultEntry draws a kind of fault: as often one whose values are drawn as a file that ships, of which
+// there are many more.
+func (d *drawing) faultEntry() *registry.Entry {
+	swept := slices.DeleteFunc(slices.Clone(d.g.Faults), func(e registry.Entry) bool { return len(e.Parameters) == 0 })
+	if len(swept) > 0 && d.rand.IntN(2) == 0 {
+		return &swept[d.rand.IntN(len(swept))]
+	}
+	return &d.g.Faults[d.rand.IntN(len(d.g.Faults))]
 }
 
 // atStepsMember has a fault be at the member of the step.

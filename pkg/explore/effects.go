@@ -3,6 +3,8 @@ package explore
 import (
 	"slices"
 
+	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/fault"
 	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
@@ -16,6 +18,11 @@ type effect struct {
 	// strikes is whether it stops, freezes or cuts off components of its members, or starts
 	// them: it must not meet a member that is disturbed already.
 	strikes bool
+	// starts is whether it starts API servers, which a policy may keep from being ready.
+	starts bool
+	// takes is whether the step can be played with a fault that it names, beside what the step
+	// says of that itself; nil is with any.
+	takes func(f *fault.Fault) bool
 	// may is whether it may be played; nil is always.
 	may func(st *state, gene *Gene) bool
 	// after changes the state; nil leaves it.
@@ -27,8 +34,8 @@ type effect struct {
 
 // effects by the name of the step.
 var effects = map[string]effect{
-	"stop":   {weight: 2, strikes: true, may: mayStop, after: afterStop},
-	"boot":   {weight: 3, preset: stoppedOnes, may: mayBoot, after: afterBoot},
+	"stop":   {weight: 2, strikes: true, preset: stoppable, may: mayStop, after: afterStop},
+	"boot":   {weight: 3, starts: true, preset: stoppedOnes, may: mayBoot, after: afterBoot},
 	"inject": {weight: 3, may: mayInject, after: afterInject},
 	"heal":   {weight: 2, preset: func(st *state) []registry.Values { return faults(st, false) }, may: mayHeal, after: afterHeal},
 	"waitForHits": {preset: func(st *state) []registry.Values { return faults(st, true) }, may: func(st *state, gene *Gene) bool {
@@ -39,12 +46,13 @@ var effects = map[string]effect{
 	"partition":            {strikes: true, may: mayStrike},
 	"randomFaults":         {strikes: true, may: undisturbed},
 	"powerCycle":           {strikes: true, may: undisturbed},
-	"conflictStorm":        {strikes: true},
-	"joinWithoutReporting": {strikes: true, may: func(st *state, _ *Gene) bool { return st.settings.Members > 1 }},
-	"restart":              {weight: 2, strikes: true, may: mayRestart, after: afterRestart},
-	"upgrade":              {weight: 8, strikes: true, may: func(st *state, gene *Gene) bool { return mayReplace(st, gene, 1) }, after: afterReplace},
-	"rollback":             {weight: 5, strikes: true, may: func(st *state, gene *Gene) bool { return mayReplace(st, gene, -1) }, after: afterReplace},
-	"populate":             {weight: 4},
+	"conflictStorm":        {strikes: true, starts: true, takes: letsStart, may: several},
+	"joinWithoutReporting": {strikes: true, starts: true, takes: holdsStart, may: several},
+	"restart":              {weight: 2, strikes: true, starts: true, takes: letsStart, may: mayRestart, after: afterRestart},
+	"upgrade":              {weight: 8, strikes: true, starts: true, takes: letsStart, may: func(st *state, gene *Gene) bool { return mayReplace(st, gene, 1) }, after: afterReplace},
+	"rollback":             {weight: 5, strikes: true, starts: true, takes: letsStart, may: func(st *state, gene *Gene) bool { return mayReplace(st, gene, -1) }, after: afterReplace},
+	"emulate":              {strikes: true, starts: true, takes: letsStart, may: mayEmulate},
+	"populate":             {weight: 4, may: mayPopulate, after: afterPopulate},
 	"mutate":               {after: afterMutate},
 	"migrate":              {weight: 3, may: mayMigrate, after: afterMigrate},
 	"awaitMigrations":      {may: mayAwait, after: afterAwait},
@@ -68,6 +76,9 @@ func text(gene *Gene, name string) string {
 	return value
 }
 
+// several is whether there is a member beside the one that the step is played at.
+func several(st *state, _ *Gene) bool { return st.settings.Members > 1 }
+
 func undisturbed(st *state, _ *Gene) bool { return len(st.stopped)+len(st.active) == 0 }
 
 // atMember is the disturbance of a gene that has one selector under member.
@@ -82,9 +93,17 @@ func electing(component string) bool {
 	return component == "controller-manager" || component == "scheduler"
 }
 
+// mayStop is whether a member is left that serves, and a majority of etcd's. API servers can be
+// stopped until a single one is left, which has no peers any more.
 func mayStop(st *state, gene *Gene) bool {
 	d := atMember(st, gene)
-	return electing(d.component) || st.quorum() && (d.unknown && d.selector != "@followers" || len(d.members) == 1)
+	switch {
+	case electing(d.component):
+		return true
+	case d.component == string(cluster.APIServer) && st.servesBeside(d):
+		return true
+	}
+	return st.quorum() && (d.unknown && d.selector != "@followers" || len(d.members) == 1)
 }
 
 func afterStop(st *state, gene *Gene) {
@@ -96,6 +115,16 @@ func afterStop(st *state, gene *Gene) {
 		d.selector = "@all"
 	}
 	st.stopped = append(st.stopped, d)
+}
+
+// stoppable are what there is to stop beside a whole member: each of its components as often, and the
+// API servers of all members but one.
+func stoppable(*state) []registry.Values {
+	out := []registry.Values{{}, {"member": "@followers", "component": string(cluster.APIServer)}}
+	for _, component := range []cluster.Component{cluster.Etcd, cluster.APIServer, cluster.ControllerManager, cluster.Scheduler} {
+		out = append(out, registry.Values{"component": string(component)})
+	}
+	return out
 }
 
 func stoppedOnes(st *state) (out []registry.Values) {
@@ -122,26 +151,31 @@ func afterBoot(st *state, gene *Gene) {
 	st.stopped = slices.Delete(st.stopped, at, at+1)
 }
 
-// broad is whether a fault of the gene is.
-func broad(gene *Gene) bool { return gene.Faults[text(gene, "fault")].Broad }
+// injected is the disturbance by a fault that a gene injects. All API servers enforce a policy,
+// through whichever of them it is made.
+func injected(st *state, gene *Gene) disturbance {
+	d := atMember(st, gene)
+	f := gene.Faults[d.fault]
+	d.broad, d.http, d.policy = f.Broad, kindOf(f.Entry) == fault.TypeHTTP, kindOf(f.Entry) == fault.TypeAdmission
+	return d
+}
 
 func mayInject(st *state, gene *Gene) bool {
-	d := atMember(st, gene)
-	if slices.ContainsFunc(st.active, func(a disturbance) bool { return a.fault == d.fault }) {
+	d := injected(st, gene)
+	switch {
+	case slices.ContainsFunc(st.active, func(a disturbance) bool { return a.fault == d.fault }):
 		return false
-	}
-	if !broad(gene) {
+	case d.policy:
+		// The step waits until all of them do.
+		return !st.disturbed(nil, true, true)
+	case !d.broad:
 		return !st.disturbed(d.members, d.unknown, true)
 	}
 	single := d.unknown && d.selector != "@followers" || len(d.members) == 1
 	return single && st.quorum() && !st.disturbed(d.members, d.unknown, false)
 }
 
-func afterInject(st *state, gene *Gene) {
-	d := atMember(st, gene)
-	d.broad, d.http = broad(gene), kindOf(gene.Faults[d.fault].Entry) == "HTTPChaos"
-	st.active = append(st.active, d)
-}
+func afterInject(st *state, gene *Gene) { st.active = append(st.active, injected(st, gene)) }
 
 func faults(st *state, http bool) (out []registry.Values) {
 	for _, d := range st.active {
@@ -153,7 +187,8 @@ func faults(st *state, http bool) (out []registry.Values) {
 }
 
 func mayHeal(st *state, gene *Gene) bool {
-	return slices.ContainsFunc(st.active, func(d disturbance) bool { return d.fault == text(gene, "fault") })
+	everywhere := text(gene, "member") == ""
+	return everywhere && slices.ContainsFunc(st.active, func(d disturbance) bool { return d.fault == text(gene, "fault") })
 }
 
 func afterHeal(st *state, gene *Gene) {
@@ -199,7 +234,7 @@ func mayReplace(st *state, gene *Gene, direction int) bool {
 			return false
 		}
 	}
-	return len(members) > 0
+	return len(members) > 0 && st.emulable(members, after, text(gene, "emulate"), "")
 }
 
 func afterReplace(st *state, gene *Gene) {
@@ -267,6 +302,7 @@ func afterAwait(st *state, gene *Gene) {
 
 func afterDeleteNamespace(st *state, gene *Gene) {
 	population := text(gene, "population")
+	delete(st.namespaces, population)
 	for what := range st.names {
 		forget(st, what, population)
 	}

@@ -140,40 +140,16 @@ func (e *explorer) begin(ctx context.Context) error {
 		if r.Seed != e.Composer.Seed {
 			return errors.Join(fmt.Errorf("%s was explored with seed %d: take another --out, or that seed", e.Out, r.Seed), log.close())
 		}
-		e.next = max(e.next, r.Index+1)
-		for _, feature := range r.New {
-			e.seen[feature] = true
-		}
-		for _, f := range r.Finds {
-			e.known[f.Fingerprint.String()] = true
-		}
+		e.recall(r)
 	}
-	left, err := os.ReadDir(filepath.Join(e.Out, runsFolder))
+	err = e.recallFolders()
+	if err == nil {
+		err = e.salvageAll(ctx)
+	}
 	if err != nil {
 		return errors.Join(err, log.close())
 	}
-	for _, one := range left {
-		if err := e.salvage(ctx, one.Name()); err != nil {
-			return errors.Join(err, log.close())
-		}
-	}
 	return nil
-}
-
-// salvage judges a run that an earlier exploration has left.
-func (e *explorer) salvage(ctx context.Context, name string) error {
-	var index int
-	if _, err := fmt.Sscanf(name, "%d", &index); err != nil {
-		return nil // no run of ours
-	}
-	e.next = max(e.next, index+1)
-	s := &Schedule{Seed: e.Composer.Seed, Index: index, Parent: -1}
-	dir := filepath.Join(e.Out, runsFolder, name)
-	story, err := e.Story(ctx, filepath.Join(dir, bundleFolder))
-	if err != nil {
-		return os.RemoveAll(dir) // it was ended before there was anything to judge
-	}
-	return e.take(s, dir, story, nil)
 }
 
 // one plays one more schedule, if there is to be one.
@@ -212,6 +188,9 @@ func (e *explorer) compose() (*Schedule, error) {
 		corpus = e.corpus
 	}
 	s, err := e.Composer.Compose(e.next, corpus)
+	if err == nil {
+		s.drawnFrom = len(corpus)
+	}
 	e.next++
 	e.played++
 	return s, err
@@ -235,7 +214,7 @@ func (e *explorer) take(s *Schedule, dir string, story *Story, playErr error) er
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.result.Schedules++
-	r := record{Seed: s.Seed, Index: s.Index, Parent: s.Parent, At: e.Clock.Since(e.began)}
+	r := record{Seed: s.Seed, Index: s.Index, Parent: s.Parent, At: e.Clock.Since(e.began), DrawnFrom: s.drawnFrom, Digest: s.digest()}
 	if playErr != nil {
 		r.Error = playErr.Error()
 	}
@@ -247,7 +226,7 @@ func (e *explorer) take(s *Schedule, dir string, story *Story, playErr error) er
 		if e.spoilt >= mostSpoilt {
 			err = errors.Join(err, fmt.Errorf("%d schedules in a row could not be judged, the last one: %w", e.spoilt, playErr))
 		}
-		return errors.Join(err, e.leave(s, dir))
+		return errors.Join(err, e.leave(s, dir, false))
 	}
 	e.spoilt = 0
 	r.Idle, r.Doubts, r.Open, r.Took = story.Idle, story.Doubts, story.Open, story.Took
@@ -266,8 +245,10 @@ func (e *explorer) take(s *Schedule, dir string, story *Story, playErr error) er
 	r.Finds = story.Finds
 	e.enough = e.enough || e.Enough != nil && e.Enough(story)
 	fmt.Fprintf(e.Console, "%4d  %-6s %3d new of %3d  %s\n", s.Index, story.Took.Round(time.Second), len(r.New), len(story.Features), verdict(story))
-	err := e.keep(s, dir, story)
-	return errors.Join(err, e.log.add(r))
+	if err := e.keep(s, dir, story); err != nil {
+		return err // the log must not have a find whose bundle is not kept
+	}
+	return e.log.add(r)
 }
 
 func verdict(story *Story) string {
@@ -297,7 +278,7 @@ func (e *explorer) keep(s *Schedule, dir string, story *Story) error {
 		}
 	}
 	if len(fresh) == 0 {
-		return e.leave(s, dir)
+		return e.leave(s, dir, true)
 	}
 	to := filepath.Join(e.Out, findsFolder, fmt.Sprintf("%d-%s", s.Index, fresh[0].Fingerprint.Folder()))
 	if err := writeJSON(filepath.Join(dir, findFile), fresh); err != nil {
@@ -314,9 +295,10 @@ func (e *explorer) keep(s *Schedule, dir string, story *Story) error {
 	return nil
 }
 
-// leave removes the files of a run, or keeps them where that is asked for.
-func (e *explorer) leave(s *Schedule, dir string) error {
-	if !e.Keep {
+// leave removes the files of a run. It keeps them where that is asked for, and where there is a
+// history that could not be judged: that may show a breach.
+func (e *explorer) leave(s *Schedule, dir string, judged bool) error {
+	if !e.Keep && (judged || !recorded(dir)) {
 		return os.RemoveAll(dir)
 	}
 	to := filepath.Join(e.Out, keptFolder)

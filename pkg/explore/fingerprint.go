@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -71,6 +72,22 @@ var (
 	maxWords = 14
 )
 
+// anyOf matches one of some names as a whole word; nil where there are none. One name may begin
+// another one, which is tried before it.
+func anyOf(names []string) *regexp.Regexp {
+	var quoted []string
+	for _, name := range names {
+		if name != "" {
+			quoted = append(quoted, regexp.QuoteMeta(name))
+		}
+	}
+	if len(quoted) == 0 {
+		return nil
+	}
+	slices.SortFunc(quoted, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	return regexp.MustCompile(`\b(` + strings.Join(slices.Compact(quoted), "|") + `)\b`)
+}
+
 // kindOfBreach is the kind that a law names, or what its sentence says without names and numbers.
 func kindOfBreach(ending, kind, why string, states *states) string {
 	if kind != "" {
@@ -80,8 +97,8 @@ func kindOfBreach(ending, kind, why string, states *states) string {
 		// The names of objects begin with that of the run.
 		why = regexp.MustCompile(regexp.QuoteMeta(states.run)+`[^\s,;()]*`).ReplaceAllString(why, "#")
 	}
-	for _, member := range states.members {
-		why = strings.ReplaceAll(why, member, "@")
+	if states.named != nil {
+		why = states.named.ReplaceAllString(why, "@")
 	}
 	why = quoted.ReplaceAllString(why, "#")
 	why = names.ReplaceAllString(why, "#")

@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -55,6 +56,9 @@ func named(raw []byte, name string) ([]byte, error) {
 	var object map[string]any
 	if err := yaml.Unmarshal(raw, &object); err != nil {
 		return nil, err
+	}
+	if object == nil {
+		return nil, errors.New("there is no object to name")
 	}
 	metadata, _ := object["metadata"].(map[string]any)
 	if metadata == nil {

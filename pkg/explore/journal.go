@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -19,6 +20,10 @@ type record struct {
 	Parent int           `json:"parent"`
 	At     time.Duration `json:"at"`
 	Took   time.Duration `json:"took,omitempty"`
+	// DrawnFrom is how many schedules there were to vary when it was drawn, and Digest tells
+	// whether it is drawn again the same; empty where the schedule was not known any more.
+	DrawnFrom int    `json:"drawnFrom,omitempty"`
+	Digest    string `json:"digest,omitempty"`
 	// New are the features that no schedule before has reached.
 	New    []string         `json:"new,omitempty"`
 	Finds  []Find           `json:"finds,omitempty"`
@@ -30,9 +35,6 @@ type record struct {
 
 // journal appends records to a file, each on the disk before the next schedule begins.
 type journal struct{ file *os.File }
-
-// maxRecord bounds a line of the log.
-const maxRecord = 16 << 20
 
 // openJournal reads the records of a log, and opens it for more. A last line that was cut off, as
 // by a full disk or a kill, is left out.
@@ -66,17 +68,22 @@ func readJournal(path string) (records []record, whole int64, err error) {
 		return nil, 0, fmt.Errorf("read the log of the exploration: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, maxRecord)
-	for lines.Scan() {
+	lines := bufio.NewReader(file)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return records, whole, nil // what follows the last whole line was cut off
+		}
+		if err != nil {
+			return nil, 0, fmt.Errorf("read the log of the exploration: %w", err)
+		}
 		var r record
-		if json.Unmarshal(lines.Bytes(), &r) != nil {
-			break
+		if json.Unmarshal(line, &r) != nil {
+			return records, whole, nil
 		}
 		records = append(records, r)
-		whole += int64(len(lines.Bytes())) + 1
+		whole += int64(len(line))
 	}
-	return records, whole, lines.Err()
 }
 
 func (j *journal) add(r record) error {

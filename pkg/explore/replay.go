@@ -68,13 +68,14 @@ func (r Runs) Showing(find *FindIn, dir string) func(context.Context, Candidate)
 	return func(ctx context.Context, c Candidate) (shown bool, err error) {
 		runs++
 		at := filepath.Join(dir, fmt.Sprint(runs))
-		if err := c.write(at); err != nil {
+		// What was shrunk here before and was killed may have left the run of another candidate.
+		if err := errors.Join(os.RemoveAll(at), c.write(at)); err != nil {
 			return false, err
 		}
 		playErr := r.play(ctx, filepath.Join(at, scenarioFile), filepath.Join(at, topologyFile), find.Seed, filepath.Join(at, bundleFolder))
 		story, err := StoryOf(context.WithoutCancel(ctx), filepath.Join(at, bundleFolder))
 		if err != nil {
-			return false, errors.Join(playErr, err)
+			return false, errors.Join(playErr, err, os.RemoveAll(at))
 		}
 		shown = slices.ContainsFunc(story.Finds, func(f Find) bool { return f.Fingerprint == find.Fingerprint })
 		if !shown {

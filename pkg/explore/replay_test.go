@@ -48,3 +48,12 @@ func TestReadFind_TakesTheFolderOfAFindOrItsBundle(t *testing.T) {
 		t.Errorf("%+v (%v)", story, err)
 	}
 }
+
+func TestShowing_JudgesNoRunThatWasThereBefore(t *testing.T) {
+	dir := t.TempDir()
+	writeBundle(t, filepath.Join(dir, "1", bundleFolder))
+	shows := Runs{}.Showing(&FindIn{}, dir)
+	if _, err := shows(t.Context(), Candidate{[]byte("no scenario"), []byte("no topology")}); err == nil {
+		t.Error("a candidate that is no scenario was judged by what an earlier one has left")
+	}
+}

@@ -28,6 +28,9 @@ type Schedule struct {
 	Cost time.Duration
 	// Scenario and Topology are the files.
 	Scenario, Topology []byte
+
+	// drawnFrom is how many schedules of the corpus it was drawn from.
+	drawnFrom int
 }
 
 // Gene is one step of a schedule before it is written down.
@@ -37,6 +40,9 @@ type Gene struct {
 	// Faults are those that the step names, by the names in its values.
 	Faults map[string]FaultGene
 	When   *scenario.Trigger
+
+	// alter has the gene of a variation get another value of one parameter as it is built.
+	alter bool
 }
 
 // FaultGene is a fault before it is written down.

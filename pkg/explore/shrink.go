@@ -31,6 +31,9 @@ type Shrinker struct {
 	Console io.Writer
 
 	runs int
+	// unjudged is how many runs in a row could not be judged, and why the last one of them.
+	unjudged int
+	why      error
 }
 
 // Shrunk is the smallest candidate that was found.
@@ -44,11 +47,16 @@ type Shrunk struct {
 	Runs int
 }
 
+// mostUnjudged is after how many runs in a row that could not be judged a find is made no smaller:
+// what keeps them from that is then the machine. A single candidate may be one that a run refuses.
+const mostUnjudged = 5
+
 // errEnough: as many runs were played as may be.
 var errEnough = errors.New("as many runs were played as --max-runs allows")
 
 // Shrink takes steps, faults, members, settings, lengths and workloads away, as long as the
-// fingerprint stays. When the context ends, it gives what it has found until then.
+// fingerprint stays. When the context ends, it gives what it has found until then; beside an error
+// too, unless the find did not show at all.
 func (s *Shrinker) Shrink(ctx context.Context, c Candidate) (*Shrunk, error) {
 	d, err := open(c)
 	if err != nil {
@@ -59,8 +67,11 @@ func (s *Shrinker) Shrink(ctx context.Context, c Candidate) (*Shrunk, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := context.Cause(ctx); !ok && err != nil {
+		return nil, err
+	}
 	if !ok {
-		return nil, fmt.Errorf("played %d times, the find did not show again: try more often with --tries", max(s.Tries, 1))
+		return nil, errors.Join(fmt.Errorf("played %d times, the find did not show again: try more often with --tries", max(s.Tries, 1)), s.why)
 	}
 	for {
 		size := d.size()
@@ -73,28 +84,54 @@ func (s *Shrinker) Shrink(ctx context.Context, c Candidate) (*Shrunk, error) {
 			break
 		}
 	}
-	if err != nil && !errors.Is(err, errEnough) && ctx.Err() == nil {
-		return nil, err
-	}
 	out := &Shrunk{Before: before, Steps: d.steps(), Runs: s.runs}
-	if out.Candidate, err = d.candidate(); err != nil {
-		return nil, err
+	candidate, wrong := d.candidate()
+	if out.Candidate = candidate; wrong != nil {
+		return nil, wrong
 	}
-	for range s.Replays {
-		if ctx.Err() != nil {
-			break
-		}
-		shown, err := s.Shows(ctx, out.Candidate)
-		if err != nil && ctx.Err() == nil {
-			return out, err
-		}
-		out.Replays++
-		if shown {
+	if err != nil && !errors.Is(err, errEnough) && ctx.Err() == nil {
+		return out, err
+	}
+	err = s.replay(ctx, out)
+	out.Runs = s.runs
+	return out, err
+}
+
+// replay counts in how many runs the smallest candidate shows the find. A run that was cut short,
+// or that could not be judged, says nothing of that.
+func (s *Shrinker) replay(ctx context.Context, out *Shrunk) error {
+	for out.Replays < s.Replays && ctx.Err() == nil {
+		shown, judged, err := s.once(ctx, out.Candidate)
+		switch {
+		case err != nil:
+			return err
+		case !judged || !shown && ctx.Err() != nil:
+			continue
+		case shown:
 			out.Shown++
 		}
+		out.Replays++
 	}
-	out.Runs += out.Replays
-	return out, nil
+	return nil
+}
+
+// once plays a candidate once. An error says that the machine keeps runs from being judged.
+func (s *Shrinker) once(ctx context.Context, c Candidate) (shown, judged bool, err error) {
+	s.runs++
+	shown, err = s.Shows(ctx, c)
+	switch {
+	case err == nil:
+		s.unjudged, s.why = 0, nil
+		return shown, true, nil
+	case ctx.Err() != nil:
+		return false, false, nil
+	}
+	s.why = err
+	if s.unjudged++; s.unjudged >= mostUnjudged {
+		return false, false, fmt.Errorf("%d runs in a row could not be judged, the last one: %w", s.unjudged, err)
+	}
+	fmt.Fprintf(s.Console, "%4d  could not be judged: %v\n", s.runs, err)
+	return false, false, nil
 }
 
 // holds is whether a document is valid and shows the fingerprint.
@@ -113,10 +150,9 @@ func (s *Shrinker) holds(ctx context.Context, d *document) (bool, error) {
 		if s.MaxRuns > 0 && s.runs >= s.MaxRuns {
 			return false, errEnough
 		}
-		s.runs++
-		shown, err := s.Shows(ctx, c)
-		if err != nil {
-			return false, err
+		shown, judged, err := s.once(ctx, c)
+		if !judged {
+			return false, err // played again, it would be refused again
 		}
 		fmt.Fprintf(s.Console, "%4d  %2d steps  %s\n", s.runs, d.steps(), map[bool]string{true: "shows it", false: "does not show it"}[shown])
 		if shown {
@@ -141,7 +177,7 @@ func (s *Shrinker) steps(ctx context.Context, d *document) error {
 
 // parts takes everything else away that can be left out as a whole.
 func (s *Shrinker) parts(ctx context.Context, d *document) error {
-	return s.each(ctx, d, d.removals())
+	return s.each(ctx, d, slices.Concat(d.removals(), d.elements()))
 }
 
 // simpler makes lengths and counts smaller.
@@ -217,23 +253,33 @@ func (d *document) candidate() (Candidate, error) {
 	return Candidate{s, t}, errors.Join(err, wrong)
 }
 
-// size orders documents: fewer steps first, and then shorter texts with shorter lengths.
+// size orders documents: fewer steps first, then shorter texts, and then shorter lengths and smaller
+// counts, however they are written: 2.5s is less than 5s.
 func (d *document) size() float64 {
-	c, err := d.candidate()
-	if err != nil {
-		return 0
-	}
-	total := float64(len(d.list()))*1e6 + float64(len(c.Scenario)+len(c.Topology))*10
-	walk(d.scenario["steps"], func(_ string, value any) any {
+	total := float64(len(d.list())) * 1e6
+	words := d.clone()
+	words.walkAmounts(func(_ string, value any) any {
 		if length, ok := duration(value); ok {
 			total += length.Seconds()
+			return ""
 		}
 		if n := number(value); n > 0 {
 			total += n / 1e3
+			return 0
 		}
 		return value
 	})
-	return total
+	c, err := words.candidate()
+	if err != nil {
+		return 0
+	}
+	return total + float64(len(c.Scenario)+len(c.Topology))*10
+}
+
+// walkAmounts walks all that may have lengths and counts to make smaller: steps and faults.
+func (d *document) walkAmounts(change func(key string, value any) any) {
+	walk(d.scenario["steps"], change)
+	walk(d.scenario["faults"], change)
 }
 
 func duration(value any) (time.Duration, bool) {
@@ -473,10 +519,10 @@ const (
 	fewest         = 1
 )
 
-// reductions are the changes that make a length or a count of a step smaller.
+// reductions are the changes that make a length or a count of a step or a fault smaller.
 func (d *document) reductions() (out []change) {
 	n := 0
-	walk(copied(d.scenario["steps"]), func(_ string, value any) any {
+	d.clone().walkAmounts(func(_ string, value any) any {
 		if _, smaller := reduced(value); smaller {
 			at := n
 			out = append(out, func(d *document) bool { return d.reduce(at) })
@@ -487,10 +533,10 @@ func (d *document) reductions() (out []change) {
 	return out
 }
 
-// reduce makes the n-th single value of the steps smaller.
+// reduce makes the n-th single value of the steps and faults smaller.
 func (d *document) reduce(n int) (changed bool) {
 	at := 0
-	walk(d.scenario["steps"], func(_ string, value any) any {
+	d.walkAmounts(func(_ string, value any) any {
 		if at == n {
 			value, changed = reduced(value)
 		}
@@ -517,8 +563,11 @@ func (s *Shrunk) Describe(find Find, name string) error {
 		return err
 	}
 	d.scenario["metadata"] = map[string]any{"name": name}
-	d.scenario["description"] = fmt.Sprintf("The smallest scenario in which evenkeel explore saw %s broken: %s It showed in %d of %d runs.",
-		find.Fingerprint.Requirement, strings.TrimSuffix(find.Message, ".")+".", s.Shown, s.Replays)
+	text := fmt.Sprintf("The smallest scenario in which evenkeel explore saw %s broken: %s", find.Fingerprint.Requirement, strings.TrimSuffix(find.Message, ".")+".")
+	if s.Replays > 0 {
+		text += fmt.Sprintf(" It showed in %d of %d runs.", s.Shown, s.Replays)
+	}
+	d.scenario["description"] = text
 	s.Candidate, err = d.candidate()
 	return err
 }

@@ -172,8 +172,94 @@ func TestShrink_GivesWhatItHasWhenItIsEnded(t *testing.T) {
 	if got, err := few.Shrink(t.Context(), bigFind(t)); err != nil || got.Runs != 5 {
 		t.Errorf("%+v (%v)", got, err)
 	}
-	broken := Shrinker{Shows: func(context.Context, Candidate) (bool, error) { return false, errors.New("no disk") }, Console: io.Discard}
-	if _, err := broken.Shrink(t.Context(), bigFind(t)); err == nil {
+	full := errors.New("no disk")
+	left := 4
+	later := Shrinker{Replays: 3, Console: io.Discard, Shows: func(ctx context.Context, c Candidate) (bool, error) {
+		if left--; left < 0 {
+			return false, full
+		}
+		return showing("crash:")(ctx, c)
+	}}
+	if got, err := later.Shrink(t.Context(), bigFind(t)); !errors.Is(err, full) || got == nil || got.Steps >= got.Before {
+		t.Errorf("after a failure of the machine: %+v (%v)", got, err)
+	}
+	broken := Shrinker{Shows: func(context.Context, Candidate) (bool, error) { return false, full }, Console: io.Discard}
+	if _, err := broken.Shrink(t.Context(), bigFind(t)); !errors.Is(err, full) {
 		t.Error("a failure of the machine counts as a run that does not show the find")
+	}
+}
+
+// A run refuses some candidates, such as one that rolls back what was not upgraded.
+func TestShrink_GoesOnAfterACandidateThatIsRefused(t *testing.T) {
+	s := Shrinker{Tries: 2, Replays: 2, Console: io.Discard, Shows: func(ctx context.Context, c Candidate) (bool, error) {
+		if !strings.Contains(string(c.Scenario), "upgrade:") {
+			return false, errors.New("the run was refused")
+		}
+		return showing("crash:")(ctx, c)
+	}}
+	got, err := s.Shrink(t.Context(), bigFind(t))
+	if err != nil || got.Steps != 2 || got.Shown != 2 || got.Replays != 2 {
+		t.Errorf("%+v (%v)", got, err)
+	}
+}
+
+func TestShrink_CountsOnlyReplaysThatWereJudgedToTheirEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	runs, small := 0, ""
+	s := Shrinker{Tries: 1, Replays: 9, Console: io.Discard, Shows: func(ctx context.Context, c Candidate) (bool, error) {
+		if played := string(c.Scenario) + string(c.Topology); played != small {
+			small, runs = played, 0
+		}
+		switch runs++; runs {
+		case 3:
+			return false, errors.New("the judge was killed")
+		case 5:
+			cancel()
+			return false, nil
+		}
+		return showing("crash:")(ctx, c)
+	}}
+	got, err := s.Shrink(ctx, bigFind(t))
+	// The last of the smaller candidates is played once to be taken, and then again.
+	if err != nil || got.Shown != got.Replays || got.Replays == 0 {
+		t.Errorf("shown in %d of %d replays (%v)", got.Shown, got.Replays, err)
+	}
+}
+
+const sized = `apiVersion: evenkeel.dev/v1alpha1
+kind: Scenario
+metadata: {name: sized}
+judges: [RO-01]
+traffic: {off: true}
+faults:
+  f1:
+    apiVersion: chaos-mesh.org/v1alpha1
+    kind: PodChaos
+    metadata: {name: f1}
+    spec: {action: pod-failure, mode: one, duration: 15s, selector: {namespaces: [kube-system], labelSelectors: {component: kube-apiserver, evenkeel.dev/member: "@member"}}}
+steps:
+  - pause: {member: "@cp2", fault: f1}
+  - crash: {member: "@leader", fault: controller-manager-crash.yaml, downFor: 5s}
+  - restart: {members: ["@cp2", "@cp1", "@cp3"], withFaults: [slow-etcd.yaml, slower-etcd.yaml]}
+`
+
+func TestShrink_TakesLengthsAndElementsOfListsAway(t *testing.T) {
+	find := bigFind(t)
+	find.Scenario = []byte(sized)
+	s := Shrinker{Tries: 1, Console: io.Discard, Shows: showing("pause:", "crash:", "downFor", "slower-etcd.yaml", "@cp1")}
+	got, err := s.Shrink(t.Context(), find)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(got.Scenario)
+	for _, want := range []string{"downFor: 500ms", "duration: 500ms"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not left:\n%s", want, text)
+		}
+	}
+	for _, gone := range []string{"slow-etcd.yaml", "@cp3"} {
+		if strings.Contains(text, gone) {
+			t.Errorf("%s is left:\n%s", gone, text)
+		}
 	}
 }

@@ -27,6 +27,10 @@ type state struct {
 	mutating, pending, away []string
 	// defined are the APIs that steps have registered, as <crd>/<group>.
 	defined []string
+	// namespaces are those of the populations that have one of their own.
+	namespaces map[string]string
+	// touched is of which members the last step has started, ended or frozen processes.
+	touched disturbance
 }
 
 // disturbance is what a step does to members until another step takes it back.
@@ -41,10 +45,13 @@ type disturbance struct {
 	broad bool
 	// http is whether it counts the requests that it hits.
 	http bool
+	// policy is whether all API servers deny something meanwhile.
+	policy bool
 }
 
 func newState(s Settings, t Target) *state {
-	out := &state{settings: s, target: t, highest: s.Release, names: map[string][]string{}}
+	out := &state{settings: s, target: t, highest: s.Release, names: map[string][]string{}, namespaces: map[string]string{}}
+	out.touched.unknown = true // all have just been started
 	for range s.Members {
 		out.release = append(out.release, s.Release)
 	}
@@ -90,6 +97,31 @@ func (st *state) disturbed(members []int, unknown, broad bool) bool {
 	}
 	return false
 }
+
+// touchedBy is of which members a gene starts, ends or freezes processes, whose phase a later step may
+// wait for.
+func (st *state) touchedBy(entry *registry.Entry, gene *Gene) (out disturbance) {
+	if gene.Step == "heal" {
+		at := slices.IndexFunc(st.active, func(d disturbance) bool { return d.broad && d.fault == text(gene, "fault") })
+		if at >= 0 {
+			out = st.active[at]
+		}
+		return out
+	}
+	if !effects[gene.Step].strikes && !effects[gene.Step].starts && !broad(gene) {
+		return out
+	}
+	named := selectors(entry.Parameters, gene.Values)
+	out.unknown = len(named) == 0
+	for _, selector := range named {
+		members, unknown, _ := st.members(selector)
+		out.members, out.unknown = append(out.members, members...), out.unknown || unknown
+	}
+	return out
+}
+
+// broad is whether a fault that the gene injects is.
+func broad(gene *Gene) bool { return gene.Faults[text(gene, "fault")].Broad }
 
 // quorum is whether one more member may be away until a step takes that back.
 func (st *state) quorum() bool {
@@ -191,6 +223,7 @@ func (st *state) clone() *state {
 	out.release = slices.Clone(st.release)
 	out.stopped, out.active = slices.Clone(st.stopped), slices.Clone(st.active)
 	out.mutating, out.pending, out.away, out.defined = slices.Clone(st.mutating), slices.Clone(st.pending), slices.Clone(st.away), slices.Clone(st.defined)
+	out.namespaces = maps.Clone(st.namespaces)
 	out.names = maps.Clone(st.names)
 	for what, names := range out.names {
 		out.names[what] = slices.Clone(names)

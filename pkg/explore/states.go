@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -20,6 +22,7 @@ import (
 type states struct {
 	// members and their hosts, by which Leases name them.
 	members, hosts []string
+	named          *regexp.Regexp // matches one of those
 	run            string
 	releases       map[string]string
 	back           bool // whether a member has gone back
@@ -27,10 +30,11 @@ type states struct {
 	migration      string
 	faults         map[string]string // by ID
 	marks          []mark
-	// hits are when faults and steps concerned a member, and times when each event was, by its
-	// number.
-	hits  []hit
-	times []int64
+	// hits are when faults and steps concerned a member, lasting has those by a fault or step that
+	// is not over, and times when each event was, by its number.
+	hits    []hit
+	lasting map[string]int
+	times   []int64
 }
 
 // mark is the state from an event on.
@@ -45,20 +49,21 @@ type hit struct {
 	from, until int64
 }
 
-// struckFor is how long after a fault or a step a member counts as struck: what it does then may
-// follow from that.
+// struckFor is how long after the end of a fault or a step a member counts as struck: what it does
+// then may follow from that.
 const struckFor = 10 * time.Second
 
 // leaderKey is the Lease whose holder is the leader in a state.
 const leaderKey = "/registry/leases/kube-system/kube-controller-manager"
 
 func newStates(h history.Header) *states {
-	s := &states{run: h.Run, releases: map[string]string{}, faults: map[string]string{}, migration: "none"}
+	s := &states{run: h.Run, releases: map[string]string{}, faults: map[string]string{}, lasting: map[string]int{}, migration: "none"}
 	for _, m := range h.Members {
 		s.members = append(s.members, m.Name)
 		s.hosts = append(s.hosts, cmp.Or(m.Host, m.Name))
 		s.releases[m.Name] = m.Release
 	}
+	s.named = anyOf(slices.Concat(s.members, s.hosts))
 	s.mark(0)
 	return s
 }
@@ -80,8 +85,8 @@ func (s *states) take(ev *history.Event) {
 		s.migration = migrationPhase(ev.Stored.Migration)
 	case ev.Fault != nil:
 		s.takeFault(ev)
-	case ev.Step != nil && ev.Member != "":
-		s.strike(ev)
+	case ev.Step != nil:
+		s.strike(ev, fmt.Sprint("step ", ev.Step.Index), ev.Step.Phase == history.PhaseBegin)
 		return
 	default:
 		return
@@ -90,7 +95,7 @@ func (s *states) take(ev *history.Event) {
 }
 
 func (s *states) takeFault(ev *history.Event) {
-	s.strike(ev)
+	s.strike(ev, fmt.Sprint("fault ", ev.Fault.ID, " ", ev.Member), ev.Fault.Phase == history.PhaseInject)
 	switch ev.Fault.Phase {
 	case history.PhaseInject:
 		s.faults[ev.Fault.ID] = strings.Trim(fmt.Sprintf("%s/%s %s at %s", ev.Fault.Type, ev.Fault.Action, ev.Fault.Component, s.roleNow(ev.Member)), " ")
@@ -100,8 +105,23 @@ func (s *states) takeFault(ev *history.Event) {
 	}
 }
 
-func (s *states) strike(ev *history.Event) {
-	if ev.Member != "" {
+// strike notes that a fault or a step concerns a member: from its begin until a while after its end,
+// or until the history ends.
+func (s *states) strike(ev *history.Event, what string, begins bool) {
+	if ev.Member == "" {
+		return
+	}
+	at, lasts := s.lasting[what]
+	switch {
+	case begins:
+		s.lasting[what] = len(s.hits)
+		s.hits = append(s.hits, hit{ev.Member, ev.At, math.MaxInt64})
+	case lasts && ev.Fault != nil && ev.Fault.Phase == history.PhaseWitness:
+		// It goes on.
+	case lasts:
+		s.hits[at].until = ev.At + int64(struckFor)
+		delete(s.lasting, what)
+	default:
 		s.hits = append(s.hits, hit{ev.Member, ev.At, ev.At + int64(struckFor)})
 	}
 }

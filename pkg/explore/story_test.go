@@ -99,6 +99,48 @@ func TestFingerprint_LeavesOutWhatDiffersFromRunToRun(t *testing.T) {
 	}
 }
 
+func TestFingerprint_IsOneWhateverMembersAreCalled(t *testing.T) {
+	kind := func(names ...string) string {
+		var h history.Header
+		for _, name := range names {
+			h.Members = append(h.Members, history.MemberHeader{Name: name})
+		}
+		return kindOfBreach("broken", "", names[0]+" and "+names[2]+" served what "+names[1]+" had deleted: its cpu was idle", newStates(h))
+	}
+	want := kind("cp1", "cp2", "cp3")
+	for _, names := range [][]string{{"cp1", "cp1-a", "cp11"}, {"cp1-1", "cp", "cp1"}, {"member-1", "member-2", "member-3"}} {
+		if got := kind(names...); got != want {
+			t.Errorf("of members %q it is %q, and else %q", names, got, want)
+		}
+	}
+}
+
+// A breach while a fault lasts is of the member that it is at, however long it lasts: made shorter,
+// it has the same fingerprint.
+func TestFingerprint_OfAMemberUnderALongFault(t *testing.T) {
+	events := []history.Event{faulted("f", "cp2", history.PhaseInject), faulted("f", "cp2", history.PhaseWitness)}
+	for range 40 {
+		events = append(events, led("cp1_1"))
+	}
+	events = append(events, faulted("f", "cp2", history.PhaseHeal), history.Event{Kind: history.KindStep, Member: "cp3", Step: &history.Step{Index: 3, Phase: history.PhaseBegin}})
+	for range 40 {
+		events = append(events, led("cp1_1"))
+	}
+	s := follow(events...)
+	for _, tc := range []struct {
+		member string
+		seq    int64
+		want   string
+	}{
+		{"cp2", 1, "struck member"}, {"cp2", 30, "struck member"}, {"cp2", 50, "struck member"}, {"cp2", 60, "bystander"},
+		{"cp3", 30, "bystander"}, {"cp3", 84, "struck member"}, {"cp1", 30, "bystander"},
+	} {
+		if got := s.roleAt(tc.member, tc.seq); got != tc.want {
+			t.Errorf("at event %d %s is a %s, want %s", tc.seq, tc.member, got, tc.want)
+		}
+	}
+}
+
 // told are events of a history in memory.
 type told struct {
 	header history.Header

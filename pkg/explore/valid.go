@@ -15,6 +15,7 @@ func (st *state) take(g *Grammar, gene *Gene) bool {
 		return false
 	}
 	note(st, entry.Parameters, gene.Values)
+	st.touched = st.touchedBy(entry, gene)
 	if after := effects[gene.Step].after; after != nil {
 		after(st, gene)
 	}
@@ -29,6 +30,9 @@ func (st *state) admits(g *Grammar, entry *registry.Entry, gene *Gene) bool {
 		}
 	}
 	if !st.named(entry.Parameters, gene.Values, map[string]bool{}) || !st.canWait(gene) {
+		return false
+	}
+	if effect.starts && slices.ContainsFunc(st.active, func(d disturbance) bool { return d.policy }) {
 		return false
 	}
 	if effect.may != nil && !effect.may(st, gene) {
@@ -90,19 +94,33 @@ func (st *state) mayCome(when *scenario.Trigger) bool {
 	case when.Migrated != nil:
 		return slices.Contains(st.pending, when.Migrated.Migration)
 	case when.Elected != "":
-		return st.settings.Coordinated
+		return st.settings.Coordinated || when.Elected != coordinatorLease
 	case when.Member != nil:
-		_, unknown, ok := st.members(when.Member.Name)
-		return ok && !unknown
+		members, unknown, ok := st.members(when.Member.Name)
+		return ok && !unknown && (st.touched.unknown || slices.Contains(st.touched.members, members[0]))
 	case when.Write != nil:
 		return st.mayWrite(when.Write)
 	}
 	return true
 }
 
+// coordinatorLease is the Lease by which API servers elect the one that coordinates elections.
+const coordinatorLease = "leader-election-controller"
+
+// tellsMember is whether what a trigger is met by is at a member, which a step may be played at.
+func tellsMember(when *scenario.Trigger) bool {
+	if w := when.Write; w != nil {
+		return !w.Deleted && (w.By != "" || strings.HasPrefix(w.Key, leaseKeys))
+	}
+	return when.Elected != "" || when.Member != nil
+}
+
+// leaseKeys begins the keys of Leases.
+const leaseKeys = "/registry/leases/"
+
 // mayWrite is whether a write of a key can be one of whom a trigger waits for.
 func (st *state) mayWrite(write *scenario.WriteTrigger) bool {
-	lease := strings.HasPrefix(write.Key, "/registry/leases/")
+	lease := strings.HasPrefix(write.Key, leaseKeys)
 	switch write.By {
 	case "coordinator":
 		return st.settings.Coordinated && (lease || strings.HasPrefix(write.Key, "/registry/leasecandidates/"))

@@ -3,6 +3,7 @@ package explore
 import (
 	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 
 	"github.com/evenkeel/evenkeel/pkg/registry"
@@ -12,7 +13,7 @@ import (
 // that is to be drawn. What is not valid in its new place is left out as the schedule is built.
 func (c *Composer) vary(random *rand.Rand, parent, other *Schedule, settings *Settings) []Gene {
 	genes := opened(parent.Genes)
-	switch random.IntN(6) {
+	switch random.IntN(8) {
 	case 0: // one more
 		genes = slices.Insert(genes, random.IntN(len(genes)+1), Gene{})
 	case 1: // another one in the place of one
@@ -37,6 +38,17 @@ func (c *Composer) vary(random *rand.Rand, parent, other *Schedule, settings *Se
 		drawn := c.settings(random)
 		drawn.Members, drawn.Release = settings.Members, settings.Release
 		*settings = drawn
+	case 6: // one with another parameter
+		if len(genes) > 0 {
+			genes[random.IntN(len(genes))].alter = true
+		}
+	case 7: // one again at the same object, with another parameter
+		if len(genes) > 0 {
+			at := random.IntN(len(genes))
+			again := renamed(genes[at:at+1], genes)
+			again[0].alter = true
+			genes = slices.Insert(genes, at+1+random.IntN(len(genes)-at), again...)
+		}
 	}
 	if len(genes) == 0 {
 		genes = []Gene{{}, {}}
@@ -44,7 +56,8 @@ func (c *Composer) vary(random *rand.Rand, parent, other *Schedule, settings *Se
 	return genes
 }
 
-// opened are copies of the genes without the hold at their end, which building adds again.
+// opened are copies of the genes without what each schedule begins and ends with, which building adds
+// again: the definition of its backend, and a hold.
 func opened(genes []Gene) []Gene {
 	out := make([]Gene, 0, len(genes))
 	for _, gene := range genes {
@@ -53,6 +66,9 @@ func opened(genes []Gene) []Gene {
 	}
 	if n := len(out); n > 0 && out[n-1].Step == "hold" {
 		out = out[:n-1]
+	}
+	if len(out) > 0 && out[0].Step == "registerAPI" && reflect.DeepEqual(out[0].Values, backendDefinition()) {
+		out = out[1:]
 	}
 	return out
 }
@@ -64,6 +80,10 @@ func ownNames(genes []Gene) []string {
 		out = slices.AppendSeq(out, maps.Keys(gene.Faults))
 		if name, ok := gene.Values["name"].(string); ok && gene.Step != "setBackendBehavior" {
 			out = append(out, name)
+		}
+		short, _ := gene.Values["shortNames"].([]any)
+		for _, name := range short {
+			out = append(out, name.(string))
 		}
 	}
 	return out
@@ -87,6 +107,10 @@ func renamed(genes, beside []Gene) []Gene {
 		for name, f := range gene.Faults {
 			if copied.Faults == nil {
 				copied.Faults = map[string]FaultGene{}
+			}
+			// By its name its policy is known to API servers.
+			if file, err := named(f.File, given[name]); err == nil {
+				f.File = file
 			}
 			copied.Faults[given[name]] = f
 		}

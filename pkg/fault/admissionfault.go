@@ -30,20 +30,70 @@ var _ = Register(Kind{
 		Parameters: []registry.Parameter{
 			{Name: "operations", Path: []string{"spec", "operations"}, Doc: "are denied", Domain: registry.OneOf(operations...).List(1, len(operations))},
 			{Name: "group", Path: []string{"spec", "group"}, Optional: true, Doc: "is the group of the resource, in any version; the default is the core group",
-				Domain: registry.AnyText("coordination.k8s.io", "internal.apiserver.k8s.io", "storagemigration.k8s.io", "apiextensions.k8s.io")},
+				Domain: registry.AnyText(groups()...)},
 			{Name: "resource", Path: []string{"spec", "resource"}, Doc: "is the resource whose writes are denied, and no subresource",
-				Domain: registry.AnyText("leases", "leasecandidates", "storageversions", "storageversionmigrations", "configmaps")},
+				Domain: registry.AnyText(resources()...)},
 			{Name: "namespace", Path: []string{"spec", "namespace"}, Optional: true, Doc: "is that of the object; the default is any", Domain: registry.AnyText("kube-system")},
 			{Name: "name", Path: []string{"spec", "name"}, Optional: true, Doc: "is that of the object; the default is any", Domain: registry.AnyText("kube-controller-manager", "kube-scheduler")},
 			{Name: "users", Path: []string{"spec", "users"}, Optional: true, Doc: "are the users whose writes are denied; the default is all",
 				Domain: registry.AnyText("system:kube-controller-manager", "system:apiserver").List(1, 4)},
 			{Name: "member", Path: []string{"spec", "member"}, Optional: true, Domain: memberDomain, Doc: "is the member through whose API server the policy is made"},
 		},
+		Settle: settleDenial,
 		Object: func(registry.Values) map[string]any {
 			return map[string]any{"spec": map[string]any{"member": StepMember}}
 		},
 	}},
 })
+
+// deniable are resources whose writes are worth denying. Of each but the core one the group must be
+// given, and of those that are in kube-system the namespace can be.
+var deniable = []struct {
+	group, resource string
+	namespaced      bool
+}{
+	{"coordination.k8s.io", leases, true}, {"coordination.k8s.io", "leasecandidates", true},
+	{"internal.apiserver.k8s.io", "storageversions", false}, {"storagemigration.k8s.io", "storageversionmigrations", false},
+	{"apiextensions.k8s.io", "customresourcedefinitions", false}, {"", "configmaps", false},
+}
+
+// leases are the only ones of them that have names which are the same in every run.
+const leases = "leases"
+
+func groups() (out []string) {
+	for _, one := range deniable {
+		if one.group != "" && !slices.Contains(out, one.group) {
+			out = append(out, one.group)
+		}
+	}
+	return out
+}
+
+func resources() (out []string) {
+	for _, one := range deniable {
+		out = append(out, one.resource)
+	}
+	return out
+}
+
+// settleDenial gives the resource its group, and only what objects of it can have.
+func settleDenial(values registry.Values) {
+	for _, one := range deniable {
+		if one.resource != values["resource"] {
+			continue
+		}
+		delete(values, "group")
+		if one.group != "" {
+			values["group"] = one.group
+		}
+		if !one.namespaced {
+			delete(values, "namespace")
+		}
+		if one.resource != leases {
+			delete(values, "name")
+		}
+	}
+}
 
 // admissionFile is what a file says of an AdmissionFault, which is no Chaos Mesh
 // object.

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/registry"
 )
 
 const denial = `apiVersion: evenkeel.dev/v1alpha1
@@ -179,5 +181,27 @@ func TestAPolicyThatCannotBeIsTakenBack(t *testing.T) {
 	}
 	if _, err := NewExecutor(&plane{}, &plane{}, new(events), clock.RealClock{}).Inject(t.Context(), fault, "cp1"); !errors.Is(err, cluster.ErrUnsupported) {
 		t.Errorf("where there are no policies: %v", err)
+	}
+}
+
+// Drawn apart from each other, a group and a resource are mostly none that there is, and nothing is
+// denied.
+func TestAdmissionFault_SettlesWhatWasDrawnApart(t *testing.T) {
+	entries := Entries()
+	deny := entries[slices.IndexFunc(entries, func(e registry.Entry) bool { return e.Name == "AdmissionFault/deny" })]
+	for _, tc := range []struct{ drawn, want registry.Values }{
+		{registry.Values{"resource": "leases", "group": "storagemigration.k8s.io", "namespace": "kube-system", "name": "kube-scheduler"},
+			registry.Values{"resource": "leases", "group": "coordination.k8s.io", "namespace": "kube-system", "name": "kube-scheduler"}},
+		{registry.Values{"resource": "storageversions", "namespace": "kube-system", "name": "kube-scheduler"}, registry.Values{"resource": "storageversions", "group": "internal.apiserver.k8s.io"}},
+		{registry.Values{"resource": "configmaps", "group": "coordination.k8s.io"}, registry.Values{"resource": "configmaps"}},
+	} {
+		deny.Settle(tc.drawn)
+		if !maps.Equal(tc.drawn, tc.want) {
+			t.Errorf("settled %v, want %v", tc.drawn, tc.want)
+		}
+		tc.drawn["operations"] = []any{"CREATE"}
+		if _, err := deny.Compose("f", tc.drawn); err != nil {
+			t.Error(err)
+		}
 	}
 }

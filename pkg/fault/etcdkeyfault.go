@@ -33,8 +33,8 @@ func keysAction(name, doc string) Action {
 		}, {
 			Name: "prefixes", Path: []string{"spec", "prefixes"}, Doc: "are prefixes of the keys that the requests are about",
 			Domain: registry.AnyText("/registry/leases/kube-system/apiserver-", "/registry/leases/kube-system/kube-controller-manager", "/registry/leases/kube-system/leader-election-controller",
-				"/registry/leasecandidates/", "/registry/storageversions/", "/registry/storagemigration.k8s.io/storageversionmigrations/",
-				"/registry/configmaps/", "/registry/apiextensions.k8s.io/customresourcedefinitions/").List(1, 4),
+				"/registry/leasecandidates/", "/registry/storageversions/", "/registry/storageversionmigrations/",
+				"/registry/configmaps/", "/registry/apiextensions.k8s.io/customresourcedefinitions/", "/registry/apiregistration.k8s.io/apiservices/").List(1, 4),
 		}, {
 			Name: "member", Path: []string{"spec", "member"}, Optional: true, Domain: memberDomain, Doc: memberParameter.Doc,
 		}},

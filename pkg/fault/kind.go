@@ -39,6 +39,9 @@ type Action struct {
 	Parameters []registry.Parameter
 	// Object is the object of a fault without its name and the parameters that have a path.
 	Object func(values registry.Values) map[string]any
+	// Settle changes values that were drawn apart from each other so that they go together; nil
+	// where all do.
+	Settle func(values registry.Values)
 	// Cost is about how long it takes beside its duration: to inject, to prove and to heal.
 	Cost time.Duration
 }
@@ -92,7 +95,7 @@ func Entries() []registry.Entry {
 func (k Kind) entry(action Action) registry.Entry {
 	entry := registry.Entry{
 		Kind: registry.Fault, Name: k.Type + "/" + action.Name, Doc: action.Doc, Witness: action.Witness,
-		Parameters: action.Parameters,
+		Parameters: action.Parameters, Settle: action.Settle,
 	}
 	entry.Compose = func(name string, values registry.Values) ([]byte, error) {
 		if err := entry.Check(values); err != nil {

@@ -93,6 +93,9 @@ type Entry struct {
 	// Cost is about how long it takes on local processes with these values; what is not given
 	// counts as its default. Of a fault it is the time beside its duration.
 	Cost func(Values) time.Duration
+	// Settle changes values that were drawn apart from each other so that they go together, such as
+	// the group and the resource that a fault is about; nil where all do.
+	Settle func(Values)
 	// Compose writes it as YAML: a step with its name, or a fault file of the name. A workload
 	// has none. The error is that of Check, or of validation.
 	Compose func(name string, values Values) ([]byte, error)
