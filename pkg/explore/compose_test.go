@@ -156,6 +156,36 @@ func ofMember(when *scenario.Trigger) bool {
 	return !when.Write.Deleted && (strings.HasPrefix(when.Write.Key, "/registry/leases/") || when.Write.By != "")
 }
 
+// Where no coordinator elects, no step is about one, nor waits for what it does.
+func TestCompose_WithoutCoordinationNoStepNeedsACoordinator(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		c := composer(t, rapid.Int64().Draw(r, "seed"))
+		topology := *c.Target.Topology
+		topology.Spec.Settings.CoordinatedLeaderElection = false
+		c.Target.Topology = &topology
+		var corpus []*Schedule
+		for i := range 6 {
+			s := compose(t, c, i, corpus)
+			corpus = append(corpus, s)
+			sc, err := Load(s.Scenario)
+			if err != nil {
+				r.Fatal(err)
+			}
+			if !sc.LeaderElection.Coordinated && slices.ContainsFunc(sc.Steps, needsCoordinator) {
+				r.Fatalf("a step needs a coordinator:\n%s", s.Scenario)
+			}
+		}
+	})
+}
+
+func needsCoordinator(step scenario.Step) bool {
+	if when := step.When; when != nil && (when.Elected != "" || when.Write != nil && when.Write.By == "coordinator") {
+		return true
+	}
+	return slices.Contains([]string{"simulateElection", "leaseFields", "deleteCandidates"}, step.Name()) ||
+		strings.Contains(fmt.Sprint(scenario.ValuesOf(step.Action)), "@coordinator")
+}
+
 // away is an error where more members than a quorum allows are stopped by whole.
 func away(steps []scenario.Step, members int) error {
 	down := 0

@@ -63,10 +63,11 @@ func (h *History) free(member string) Signal {
 // Returning is since the harness lets a component of a member run again, until its API server is
 // ready. It has to start, or to connect to its etcd: it tries that the more seldom the longer the
 // etcd was away, and until then it says that it is not ready. That it is within a bound RO-02 judges.
+// It has to start again also where it was away so shortly that it is not certain when.
 func (h *History) Returning(member, component string) Signal {
 	ready, answers := h.Ready(member), h.ReadyAnswers(member)
 	var out []Signal
-	for _, stopped := range h.Stopped(member, component).Spans(Yes) {
+	for _, stopped := range h.Stopped(member, component).Spans(Unknown) {
 		if ready.At(stopped.End) == Yes {
 			continue
 		}

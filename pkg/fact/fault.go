@@ -86,9 +86,11 @@ func (h *History) FaultActive(fits func(*Fault) bool) Signal {
 	return Or(Each(Where(h.Faults, fits), (*Fault).Active)...)
 }
 
-// AnyFault is while any fault is active at any member, FaultAt at one member.
+// AnyFault is while any fault is active at any member, FaultAt at one member. An aggregated server
+// that misbehaves is no fault at a member: it keeps none from being ready, from its answers or from
+// its work (AD-16, AD-22).
 func (h *History) AnyFault() Signal {
-	return h.FaultActive(func(*Fault) bool { return true })
+	return h.FaultActive(func(f *Fault) bool { return f.Type != history.FaultBackend })
 }
 
 // FaultAt is while any fault is active at a member.

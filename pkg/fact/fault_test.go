@@ -23,6 +23,8 @@ func TestFault_IsActiveFromItsInjectionToItsHealing(t *testing.T) {
 	truths(t, "a fault is about the key", h.FaultOn("/registry/leases/x"), want)
 	truths(t, "a fault is about another key", h.FaultOn("/registry/pods/x"), map[int64]fact.Truth{6: fact.No})
 	truths(t, "a fault is at another member", h.FaultAt("b"), map[int64]fact.Truth{6: fact.No})
+	backend := observed(faultOf(2*s, history.Fault{ID: "b", Type: history.FaultBackend, Phase: history.PhaseInject}))
+	truths(t, "a fault of an aggregated server is one at a member", backend.AnyFault(), map[int64]fact.Truth{6: fact.No})
 	if h.Faults[0].Witness == "" || h.Faults[1].Witness != "" {
 		t.Error("the witness is not that of the injection before it")
 	}

@@ -145,6 +145,28 @@ func (k *Candidate) renewedBy(p *fact.Process, s *statement) bool {
 	return s.renewed && by == p && certain
 }
 
+// first is the statement from which on the candidate certainly is that of a process: the one that
+// declared it, or the first with which that renewed it; nil if it never is.
+func (k *Candidate) first(p *fact.Process) *statement {
+	if k.process() == p {
+		return k.said[0]
+	}
+	if i := slices.IndexFunc(k.said, func(s *statement) bool { return k.renewedBy(p, s) }); i >= 0 {
+		return k.said[i]
+	}
+	return nil
+}
+
+// of is the process whose candidate it certainly was last at a revision.
+func (k *Candidate) of(revision int64) *fact.Process {
+	for _, p := range slices.Backward(k.keepers()) {
+		if s := k.first(p); s != nil && s.Revision <= revision {
+			return p
+		}
+	}
+	return k.process()
+}
+
 // keepers are the processes that may go on with the candidate of one before them: where its name
 // tells no process from another, or any of them certainly went on with it, those after its own that
 // declare none.

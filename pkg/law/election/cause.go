@@ -17,6 +17,7 @@ func (f *Facts) observeCause(ev *history.Event) {
 	case ev.Process != nil:
 		p := ev.Process
 		moves, causes = true, !takesPart(p.Component) || p.Change == history.ProcessPaused || p.Change == history.ProcessResumed
+	case ev.Fault != nil && ev.Fault.Type == history.FaultBackend: // aggregated servers have no part in elections
 	case ev.Fault != nil, ev.RecorderDelayed != nil && fact.Source(ev.RecorderDelayed.Source) == fact.Etcd && time.Duration(ev.At-ev.From) >= notion("electionWaits"):
 		// While etcd stands still no leader can renew and no candidate can answer. A stall
 		// that is shorter than an election waits for answers moves no Lease.

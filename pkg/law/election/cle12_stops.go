@@ -205,7 +205,7 @@ func (f *Facts) prompt(from, to fact.Moment) fact.Truth {
 func (f *Facts) holdsUp(from, to int64, atLeast fact.Truth) bool {
 	holding := f.FaultActive(func(one *fact.Fault) bool {
 		switch one.Type {
-		case history.FaultAdmission:
+		case history.FaultAdmission, history.FaultBackend:
 			return false
 		case history.FaultHTTP:
 			return one.Action == history.FaultHTTPDelay
@@ -234,17 +234,36 @@ func (x *loss) canReturn() fact.Signal {
 	return fact.Constant(fact.No)
 }
 
-// own are the candidates by which the instance, or the one started in its place, stands for
-// the Lease. What an instance leaves behind that ended does not stand for it.
-func (x *loss) own() []*Candidate {
-	return fact.Where(x.candidates, func(k *Candidate) bool { return k.process() != nil && k.process() == x.successor() })
+// stand is a candidate by which the instance, or the one started in its place, stands for the Lease,
+// and the statement since which it does. What an instance leaves behind that ended does not stand for
+// it, unless the next one renews that.
+type stand struct {
+	*Candidate
+	since *statement
+}
+
+func (x *loss) own() (out []stand) {
+	for _, k := range x.candidates {
+		if !k.ofMember() || x.successor() == nil {
+			continue
+		}
+		if s := k.first(x.successor()); s != nil {
+			out = append(out, stand{k, s})
+		}
+	}
+	return out
+}
+
+// answered is while it stands and owes no answer to a ping.
+func (s stand) answered() fact.Signal {
+	return fact.And(s.Candidate.answered(), fact.From(s.when(s.since)))
 }
 
 // returns are when the instance stands as a candidate that owes no answer, and could do so. If
 // a coordinator asks over and over, no instant is certain to lie between an answer and the next
 // ping, but the order of revisions shows each answer.
 func (x *loss) returns() []fact.Moment {
-	stands := fact.And(fact.Or(fact.Each(x.own(), (*Candidate).answered)...), x.canReturn())
+	stands := fact.And(fact.Or(fact.Each(x.own(), stand.answered)...), x.canReturn())
 	if at := x.at.Latest; stands.At(at) == fact.Yes {
 		return []fact.Moment{fact.Exactly(at, x.at.Seq)}
 	}
@@ -261,7 +280,7 @@ func (x *loss) returns() []fact.Moment {
 
 // renewedSince is whether a candidate of the instance renewed after it had lost the Lease.
 func (x *loss) renewedSince() bool {
-	return slices.ContainsFunc(x.own(), func(k *Candidate) bool {
+	return slices.ContainsFunc(x.own(), func(k stand) bool {
 		return slices.ContainsFunc(k.said, func(s *statement) bool { return s.renewed && s.Revision > x.Last.Revision && s.At >= x.at.Latest })
 	})
 }

@@ -40,6 +40,7 @@ func TestCLE12_AnActionAfterTheLeaseRanOutIsABreach(t *testing.T) {
 		"long behind that":                        {acts(led().wait(5*second).storeLease(managersLease, history.Lease{Holder: history.AbsentHolder}).wait(17 * second)), []string{"after the harness had taken its Lease"}},
 		"beside a fault that answers at once":     {acts(taken(fault(fault(led(), history.FaultAdmission, history.FaultAdmissionDeny, history.PhaseInject), history.FaultAdmission, "", history.PhaseWitness).wait(16 * second))), []string{late}},
 		"beside one that holds requests up":       {acts(taken(fault(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject), history.FaultHTTP, "", history.PhaseWitness).wait(16 * second))), nil},
+		"beside an aggregated server that hangs":  {acts(taken(fault(led(), history.FaultBackend, history.BackendHang, history.PhaseInject).wait(16 * second))), []string{late}},
 		"long behind, whatever holds requests up": {acts(taken(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject).wait(16 * second)).wait(6 * second)), []string{late}},
 		"told late, the recorder was away": {acts(taken(fault(led(), history.FaultHTTP, history.FaultHTTPDelay, history.PhaseInject).wait(16 * second)).wait(9 * second).
 			add(history.Event{Kind: history.KindRecorderDelayed, From: int64(21 * second), RecorderDelayed: &history.RecorderDelayed{Source: string(fact.Etcd)}})), nil},

@@ -32,7 +32,7 @@ func (t *Tenure) elected() bool {
 func (t *Tenure) amongMixed(_ law.Bounds) law.Entry {
 	var mixture, versions []string
 	for _, k := range t.standing(t.Taken.Revision) {
-		p, said := k.process(), k.at(t.Taken.Revision)
+		p, said := k.of(t.Taken.Revision), k.at(t.Taken.Revision)
 		if p != nil && p.Lived(k.when(said)) == fact.Yes && (p.Exited == nil || p.Exited.Latest >= t.Taken.At) {
 			mixture, versions = append(mixture, p.Member+"="+said.Binary), append(versions, said.Binary)
 		}
@@ -91,7 +91,7 @@ func (t *Tenure) needless() fact.Truth {
 		return fact.No
 	}
 	able := k.Eligible().During(at)
-	if t.before.deposed() && t.ousted(k.process()) {
+	if t.before.deposed() && t.ousted(k.of(t.Taken.Revision)) {
 		able = fact.Yes
 	}
 	quiet := cached(t.Facts, "no cause", nil, func() fact.Signal { return quiet(t.whyMoves(), bound("CLE-17", "causeWithin")) })

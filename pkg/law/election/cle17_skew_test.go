@@ -29,6 +29,9 @@ func TestCLE15_CLE17_ANeedlessChangeOfLeaderIsNoCauseOfTheNext(t *testing.T) {
 	step := func(t *electionBuilder) *electionBuilder {
 		return t.add(history.Event{Kind: history.KindStep, Step: &history.Step{Action: "upgrade", Phase: history.PhaseBegin}})
 	}
+	// A fault of an aggregated server is no reason.
+	backend := led().flap(1, 60*second).renewFor(managersLease, "b_1", 30*second).fault(history.FaultBackend, history.BackendHang, "", history.PhaseInject, history.PhaseHeal)
+	backend.renewFor(managersLease, "b_1", 60*second).depose("b", "b_1", "a_2", "b_2", "1.2.0").expectBreaches(t, "CLE-17", "and had changed")
 	for name, told := range map[string]*electionBuilder{
 		"one that may have a reason": led().flap(1, 60*second).renewFor(managersLease, "b_1", 60*second),
 		"one for each step": step(led().flap(1, 60*second).renewFor(managersLease, "b_1", 30*second)).renewFor(managersLease, "b_1", 60*second).

@@ -45,8 +45,8 @@ func (l *Lease) abandoned() fact.Signal { return fact.And(fact.Not(l.Held()), l.
 // coordinators.
 func (l *Lease) claimable() fact.Signal {
 	return fact.Or(fact.Each(fact.Where(l.candidates, (*Candidate).ofMember), func(k *Candidate) fact.Signal {
-		p := k.process()
-		return fact.And(k.stands(), p.Running(), k.Running(p.Member, history.ComponentAPIServer), fact.Not(k.Stopped(p.Member, history.ComponentEtcd)))
+		member := k.process().Member
+		return fact.And(k.stands(), k.running(), k.Running(member, history.ComponentAPIServer), fact.Not(k.Stopped(member, history.ComponentEtcd)))
 	})...)
 }
 

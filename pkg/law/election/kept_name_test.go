@@ -97,6 +97,73 @@ func TestCLE03_TheProcessThatKeepsACandidateAnswersForIt(t *testing.T) {
 	pinged.ping("b_1", managersLease, "1.2.0", 0).waitWithChanges(within+2*s).expectBreaches(t, "CLE-03")
 }
 
+// A leader that gave up stands again by the candidate that its next process goes on with, not by what it
+// left behind.
+func TestCLE12_ACandidateThatKeepsItsNameStandsForTheProcessThatRenewsIt(t *testing.T) {
+	const s = time.Second
+	for _, name := range []string{"b", "b_1"} {
+		lost := func() *electionBuilder {
+			b := controlPlane().managerOf("b", history.ProcessStarted, "", "1.2").declare(name, managersLease, "1.2.0").wait(3 * s)
+			b.elect(managersLease, name).act(managersLease, name).fault(history.FaultKeys, history.FaultKeysHold, managersLease, history.PhaseInject, history.PhaseWitness)
+			b.waitWithChanges(12*s).managerOf("b", history.ProcessExited, failed, "1.2").waitWithChanges(s).fault(history.FaultKeys, history.FaultKeysHold, managersLease, history.PhaseHeal)
+			return b.managerOf("b", history.ProcessStarted, "", "1.2").waitWithChanges(10 * s)
+		}
+		back := lost().declare(name, managersLease, "1.2.0").waitWithChanges(60*s).expectBreaches(t, "CLE-12")
+		expectCount(t, back, "of those, leaders that were candidates again", 1)
+		lost().waitWithChanges(60*s).expectBreaches(t, "CLE-12", "it has been no candidate for")
+		lost().waitWithChanges(60*s).declare(name, managersLease, "1.2.0").waitWithChanges(s).expectBreaches(t, "CLE-12", "it has been no candidate for")
+	}
+}
+
+// A Lease that is free while none coordinates is for the process to take that goes on with a candidate.
+func TestCLE20_ACandidateThatKeepsItsNameCanClaim(t *testing.T) {
+	const s = time.Second
+	for _, name := range []string{"b", "b_1"} {
+		free := func(b *electionBuilder) *electionBuilder {
+			b.storeLease(managersLease, history.Lease{Strategy: oldestStrategy}).storeLease(coordinatorsLease, history.Lease{Holder: "a_c", Duration: 1})
+			for _, phase := range []history.Phase{history.PhaseInject, history.PhaseWitness} {
+				b.add(history.Event{Kind: history.KindFault, Member: "a", Fault: &history.Fault{
+					ID: "f", Type: history.FaultKeys, Action: history.FaultKeysFail, Phase: phase, Proof: "p", Prefixes: []string{leasePrefix + coordinatorsLease}}})
+			}
+			return b.waitWithChanges(90 * s)
+		}
+		free(again(name, "1.2").declare(name, managersLease, "1.2.0")).expectBreaches(t, "CLE-20", "no instance has taken "+managersLease)
+		free(again(name, "1.2")).expectBreaches(t, "CLE-20")
+	}
+}
+
+// An election is one among several releases where a process goes on with the candidate of one before.
+func TestCLE17_ACandidateThatKeepsItsNameIsOfTheReleaseThatRenewedIt(t *testing.T) {
+	const s = time.Second
+	elects := func(b *electionBuilder) *electionBuilder {
+		return b.manager("a", history.ProcessStarted, "").wait(s).declare("a_1", managersLease, "1.1.0").wait(3*s).elect(managersLease, "a_1").wait(s)
+	}
+	mixed := func(b *electionBuilder, want int64) {
+		expectCount(t, b.judge(t, "CLE-17"), "changes of leader while candidates of several releases stood", want)
+	}
+	for _, name := range []string{"b", "b_1"} {
+		renewed := func(b *electionBuilder) *electionBuilder { return b.declare(name, managersLease, "1.3.0").wait(s) }
+		mixed(elects(again(name, "1.3")).ready("a", 200), 0)
+		mixed(elects(renewed(again(name, "1.3"))).ready("a", 200), 1)
+		mixed(renewed(elects(again(name, "1.3"))).ready("a", 200), 0)
+	}
+}
+
+// A leader that is told to give way and ends was well until then, whichever process declared its candidate.
+func TestCLE17_ACandidateThatKeepsItsNameIsOfTheLeaderThatWasToldToGiveWay(t *testing.T) {
+	const s = time.Second
+	b := again("b", "1.2").declare("b", managersLease, "1.2.0")
+	b.manager("a", history.ProcessStarted, "").declare("a", managersLease, "1.2.0").wait(s).manager("a", history.ProcessExited, killed).wait(s)
+	b.manager("a", history.ProcessStarted, "").wait(s).declare("a", managersLease, "1.2.0").wait(3*s).elect(managersLease, "a")
+	for i := range 2 {
+		from, to := []string{"a", "b"}[i%2], []string{"b", "a"}[i%2]
+		b.renewFor(managersLease, from, 60*s).mark(managersLease, from, to).waitWithChanges(10 * s)
+		b.manager(from, history.ProcessExited, failed).waitWithChanges(6*s).elect(managersLease, to)
+		b.manager(from, history.ProcessStarted, "").wait(s).declare(from, managersLease, "1.2.0")
+	}
+	b.expectBreaches(t, "CLE-17", "and had changed")
+}
+
 // The process that goes on with a candidate can lead by it.
 func TestRO04_ACandidateThatKeepsItsNameIsEligible(t *testing.T) {
 	const s = time.Second

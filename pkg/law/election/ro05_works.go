@@ -57,7 +57,7 @@ func (f *Facts) ledTenures() []*Tenure {
 }
 
 // canWork is while the leader has the Lease and nothing keeps it from its work: its process
-// runs, its API server serves, no fault is active anywhere, and there is something to do
+// runs, its API server serves, no fault is active at any member, and there is something to do
 // until the end of the last step.
 func (t *Tenure) canWork() fact.Signal {
 	played := fact.Constant(fact.Yes)
@@ -90,7 +90,7 @@ func (t *Tenure) work() []*Action {
 	return fact.Where(t.actions[from:to], func(a *Action) bool { return a.Holder == t.Holder })
 }
 
-// disturbed is while a fault is active anywhere, or a member's etcd does not run.
+// disturbed is while a fault is active at any member, or a member's etcd does not run.
 func (f *Facts) disturbed() fact.Signal {
 	return cached(f, "disturbed", nil, func() fact.Signal {
 		down := f.AnyMember(func(member string) fact.Signal {

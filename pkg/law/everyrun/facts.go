@@ -239,12 +239,6 @@ func (f *Facts) able(member string) fact.Signal {
 	})
 }
 
-// disturbed is while any member has a fault. An aggregated server that misbehaves keeps no member
-// from being ready, nor clients from answers (AD-16, AD-22).
-func (f *Facts) disturbed() fact.Signal {
-	return f.FaultActive(func(one *fact.Fault) bool { return one.Type != history.FaultBackend })
-}
-
 // etcdAtWork is while the harness keeps nothing from the etcd of a member.
 func (f *Facts) etcdAtWork(member string) fact.Signal {
 	return fact.And(f.goesOn(member, history.ComponentEtcd), fact.Not(f.FaultAt(member)), fact.Not(f.Powerless(member)))

@@ -124,7 +124,7 @@ func (s *server) stopped() []law.Void {
 // the member, and a majority of etcd lives.
 func (s *server) undisturbed() fact.Signal {
 	f := s.facts
-	return fact.And(fact.Not(f.disturbed()), f.etcdQuorum(), f.goesOn(s.Member, history.ComponentEtcd), f.goesOn(s.Member, s.Component))
+	return fact.And(fact.Not(f.AnyFault()), f.etcdQuorum(), f.goesOn(s.Member, history.ComponentEtcd), f.goesOn(s.Member, s.Component))
 }
 
 // goesOn is while the harness does not keep a component of a member from running.

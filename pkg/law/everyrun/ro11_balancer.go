@@ -68,7 +68,7 @@ func (r replacement) lasts() fact.Signal {
 		}
 		until = &end
 	}
-	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.disturbed()), r.facts.answersOwed())
+	return fact.And(fact.Between(r.Began, until), fact.Not(r.facts.AnyFault()), r.facts.answersOwed())
 }
 
 // answersOwed is while the harness lets any member serve, and etcd have a majority.

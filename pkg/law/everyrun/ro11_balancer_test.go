@@ -74,6 +74,19 @@ func TestBalancer_NothingIsOwedWhileTheHarnessKeepsTheOthersFromServing(t *testi
 			b.Start(b.Members[2], "1.2")
 			b.AnswerReady(b.Members[2], 500, false)
 		}, check.Pass},
+		"they start again at once, and are not ready": {func(b *stories.Builder) {
+			for i, m := range b.Members[1:] {
+				change(b, i+1, server, history.ProcessExited, true)
+				b.Start(m, "1.2")
+				b.AnswerReady(m, 500, false)
+			}
+		}, check.Pass},
+		"they start again at once, and are ready": {func(b *stories.Builder) {
+			for i, m := range b.Members[1:] {
+				change(b, i+1, server, history.ProcessExited, true)
+				b.Serve(m, "1.2")
+			}
+		}, check.Fail},
 		"one starts again, and is ready": {func(b *stories.Builder) {
 			change(b, 1, server, history.ProcessPaused, false)
 			b.Exit(b.Members[2], "exit status 0", true)

@@ -125,6 +125,13 @@ func longer(than time.Duration, from, to fact.Moment) fact.Truth {
 	return fact.No
 }
 
+// inAgreement is while the servers agree on what a migration began with, or on whatever they like
+// where it began with nothing.
+func (m *Migration) inAgreement() fact.Signal {
+	target := m.target().Version
+	return m.agreeing(m.Of, func(version string) bool { return target == "" || version == target })
+}
+
 // loss is a time without the agreement that a migration began with, while it ran: back is
 // when it was agreed on again, the zero Stamp if it was not before the end.
 type loss struct {

@@ -101,9 +101,11 @@ func (m *Migration) lastProgress(before int64) fact.Stamp {
 }
 
 // passesDone is how long it may take controllers between two revisions to come again past the
-// objects that are in the target version, which leaves no trace in etcd.
+// objects that are in the target version, which leaves no trace in etcd. One that takes over begins
+// anew, and so may each when the servers agree again.
 func (m *Migration) passesDone(since, until fact.Stamp) time.Duration {
-	controllers := 1 + len(fact.Where(m.takeovers(), func(s fact.Stamp) bool { return s.Revision > since.Revision && s.Revision < until.Revision }))
+	anew := append(m.takeovers(), fact.Each(m.losses(), func(l loss) fact.Stamp { return l.back })...)
+	passes := 1 + len(fact.Where(anew, func(s fact.Stamp) bool { return s.Revision > since.Revision && s.Revision < until.Revision }))
 	target := cmp.Or(m.target().Version, m.agreement(m.Of, until.Revision-1).Is.Version)
-	return time.Duration(int64(controllers)*m.storedAt(m.Of, until.Revision-1).in[target]) * passesObject()
+	return time.Duration(int64(passes)*m.storedAt(m.Of, until.Revision-1).in[target]) * passesObject()
 }

@@ -49,16 +49,96 @@ func TestSVM30_TheMigrationSucceeds(t *testing.T) {
 	lost().verdictOf(t, "SVM-30", law.Pass)
 }
 
-// The time in which nothing came of a migration begins anew when the servers agree again.
-func TestHeld_AMigrationIsNotStuckForALossThatIsOver(t *testing.T) {
-	for stuck, want := range map[time.Duration]bool{goesOnWithin() + time.Minute: true, goesOnWithin() - time.Minute: false} {
-		b := runsFar(t, "SVM-16").after(goesOnWithin() - 2*time.Minute)
-		b.announces(things, far+20, "a="+v2, "b="+v1).after(time.Second).announces(things, far+21, "a="+v2, "b="+v2)
-		b.after(stuck).announces(things, far+22, "a="+v2, "b="+v1).after(time.Second).migrates("m", far+10, far+23, far+11, nowFailed).after(time.Minute)
-		if r := b.judge(t, "SVM-16")[0]; (r.Verdict == law.Fail) != want {
-			t.Errorf("%s since the servers agreed again: %s %v %+v", stuck, r.Verdict, r.Violations, r.Obligations)
+// The clock of a migration of which nothing comes stands while the servers do not agree, and never
+// begins anew: one that fails whenever they cease to agree owes what it had the time for in between.
+func TestHeld_TheClockStandsWhileTheServersDoNotAgree(t *testing.T) {
+	flaps := func(b *historyBuilder, agreed time.Duration) *historyBuilder {
+		for i := range int64(10) {
+			b.after(agreed/10).announces(things, far+1020+2*i, "a="+v2, "b="+v1).after(time.Minute)
+			b.announces(things, far+1021+2*i, "a="+v2, "b="+v2)
+		}
+		return b
+	}
+	lost := func(b *historyBuilder) *historyBuilder {
+		return b.announces(things, far+1040, "a="+v2, "b="+v1).after(time.Second).migrates("m", far+10, far+1041, far+11, nowFailed).after(time.Minute)
+	}
+	for agreed, want := range map[time.Duration]bool{goesOnWithin() + time.Minute: true, goesOnWithin() - time.Minute: false} {
+		for what, b := range map[string]*historyBuilder{
+			"and fails": lost(flaps(runsFar(t, "SVM-16"), agreed)), "and goes on": flaps(runsFar(t, "SVM-16"), agreed).after(time.Second),
+		} {
+			if r := b.judge(t, "SVM-16")[0]; (r.Verdict == law.Fail) != want {
+				t.Errorf("%s in which the servers agree, %s: %s %v %+v", agreed, what, r.Verdict, r.Violations, r.Obligations)
+			}
 		}
 	}
+	// It may begin anew whenever they agree again, and come past all that is done.
+	const done = 400
+	b := runsFar(t, "SVM-16")
+	for i := range int64(done) {
+		b.stores(fmt.Sprint("x", i), v2, "m", far+100+i, far+100+i, i+3)
+	}
+	flaps(b, goesOnWithin()+5*done*passesObject())
+	if r := lost(b).judge(t, "SVM-16")[0]; r.Verdict == law.Fail {
+		t.Errorf("with %d objects to come past: %v", done, r.Violations)
+	}
+}
+
+// What the servers agree on again and again has to be migrated in the time in which they do.
+func TestSVM30_TheClockStandsWhileTheServersDoNotAgree(t *testing.T) {
+	within := mustBound("SVM-30", "beginsWithin")
+	flaps := func(agreed time.Duration, between string, meanwhile func(b *historyBuilder, i int64)) *historyBuilder {
+		b := on(t, "SVM-30").announces(things, far+3, "a="+v1, "b="+v1).stores("x", v1, "m", far+5, far+5, 1).controls("cp1", far+6).after(20 * time.Second)
+		for i := int64(0); i < 40; i += 10 {
+			b.announces(things, far+10+i, "a="+v2, "b="+v2)
+			meanwhile(b, far+i)
+			b.waits(agreed).announces(things, far+19+i, "a="+between, "b="+v1).waits(10 * time.Second)
+		}
+		return b
+	}
+	nothing := func(*historyBuilder, int64) {}
+	flaps(within/3, v2, nothing).finds(t, "SVM-30", "no migration of things.g.io existed 1m20s after")
+	if r := flaps(within/5, v2, nothing).finds(t, "SVM-30"); r.Obligations.Excused == 0 {
+		t.Errorf("%+v", r.Obligations)
+	}
+	// Another agreement in between ends what was owed.
+	flaps(within/3, v1, nothing).finds(t, "SVM-30")
+	// So does a moment in which all objects are in the version.
+	flaps(within/3, v2, func(b *historyBuilder, i int64) {
+		b.announces(things, i+14, "a="+v2, "b="+v1).stores("x", v2, "m", far+5, i+15, 2)
+		b.announces(things, i+16, "a="+v2, "b="+v2).stores("x", v1, "m", far+5, i+17, 3)
+	}).finds(t, "SVM-30")
+	// A migration that the control plane deletes each time does not stand for it, unless it succeeds.
+	deletes := func(b *historyBuilder, i int64) *historyBuilder {
+		return b.migrates("m", i+11, i+11, 0).after(time.Second).drops("m", i+12)
+	}
+	deleted := func(b *historyBuilder, i int64) { deletes(b, i) }
+	if r := flaps(within/2, v2, deleted).judge(t, "SVM-30")[0]; r.Verdict != law.Fail {
+		t.Errorf("deleted each time: %s %+v", r.Verdict, r.Obligations)
+	}
+	flaps(within/5, v2, deleted).finds(t, "SVM-30")
+	// One that it deletes while the servers do not agree is no such one: without agreement it has to end.
+	withdrawn := func(disputed bool) *historyBuilder {
+		return flaps(time.Second, v2, func(b *historyBuilder, i int64) {
+			if b.waits(within/2).migrates("m", i+11, i+11, 0).after(time.Second); disputed {
+				b.announces(things, i+12, "a="+v2, "b="+v1)
+			}
+			b.drops("m", i+13)
+		})
+	}
+	withdrawn(true).finds(t, "SVM-30")
+	// Nor has another one to follow when the servers have agreed on something else.
+	other := deletes(flaps(within/5, v1, nothing).announces(things, far+50, "a="+v2, "b="+v2), far+50)
+	for i := range int64(3) {
+		other.announces(things, far+64+2*i, "a="+v1, "b="+v1).waits(time.Second).announces(things, far+65+2*i, "a="+v2, "b="+v2).waits(within / 2)
+	}
+	other.finds(t, "SVM-30")
+	if r := withdrawn(false).judge(t, "SVM-30")[0]; r.Verdict != law.Fail {
+		t.Errorf("deleted each time while the servers agree: %s %+v", r.Verdict, r.Obligations)
+	}
+	flaps(within/2, v2, func(b *historyBuilder, i int64) {
+		b.migrates("m", i+11, i+11, 0).migrates("m", i+11, i+12, i+11, nowRuns).stores("x", v2, "m", far+5, i+13, 0)
+		b.migrates("m", i+11, i+14, i+11, nowSucceeded).after(time.Second).drops("m", i+15)
+	}).verdictOf(t, "SVM-30", law.Pass)
 }
 
 // A control plane that deletes its migration has to create another one.
@@ -133,6 +213,18 @@ func TestHeld_AMomentWithoutAgreementExcusesNothingLongAfter(t *testing.T) {
 			if r := b.judge(t, id)[0]; (r.Verdict == law.Fail) != want {
 				t.Errorf("%s, %s between two rewrites: %s %v", id, pause, r.Verdict, r.Violations)
 			}
+		}
+	}
+}
+
+// What had not come of a migration before a loss of the agreement says nothing of a restart after that.
+func TestHeld_ALossBeforeWhatHappenedSaysNothingOfIt(t *testing.T) {
+	for after, want := range map[time.Duration]bool{goesOnWithin() + time.Minute: true, goesOnWithin() - time.Minute: false} {
+		b := runsFar(t, "SVM-13").after(goesOnWithin()+time.Minute).announces(things, far+20, "a="+v2, "b="+v1).after(time.Second)
+		b.announces(things, far+21, "a="+v2, "b="+v2).stores("x", v2, "m", far+6, far+22, 0).exits("cp3", 1).starts("cp3", 50)
+		b.after(20*time.Second+after).announces(things, far+24, "a="+v2, "b="+v1).after(time.Second)
+		if r := b.migrates("m", far+10, far+25, far+11, nowFailed).after(time.Minute).judge(t, "SVM-13")[0]; (r.Verdict == law.Fail) != want {
+			t.Errorf("%s after the restart: %s %v %+v", after, r.Verdict, r.Violations, r.Obligations)
 		}
 	}
 }

@@ -202,3 +202,32 @@ func TestSVM21_TheDefinitionGoes(t *testing.T) {
 	gone(begun().defines("v1", 3, 13, "v1", "v2").waits(ends+time.Second)).waits(time.Second).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-21", "has not ended 1m0s after")
 	gone(begun().defines("v1", 3, 13, "v1", "v2").waits(ends-time.Minute/2)).waits(time.Minute).migrates("m", 10, 20, 11, nowFailed).finds(t, "SVM-21")
 }
+
+// A request counts for neither side where it is not certain whether a migration ran.
+func TestSVM15_ARequestWhileAMigrationMayHaveRunIsNotCompared(t *testing.T) {
+	told := func(late bool) *historyBuilder {
+		b := upgraded().manages("a", 8).after(20*time.Second).migrates("m", 10, 10, 0).requests("a", 200, 0).after(5*time.Second).requests("a", 200, 0).after(time.Second)
+		if late {
+			b.away(3 * time.Second)
+		}
+		return b.migrates("m", 10, 12, 11, nowRuns)
+	}
+	counted(t, told(true).finds(t, "SVM-15"), "requests timed while none ran", 1)
+	counted(t, told(false).finds(t, "SVM-15"), "requests timed while none ran", 2)
+}
+
+// An answered request explains a deletion before one of which it is not known what became of it, which may
+// explain a later one.
+func TestSVM16_EachRequestExplainsOneDeletion(t *testing.T) {
+	deletes := func(ev *history.Event) { ev.Request.Verb = "delete" }
+	twice := func(unanswered bool) *historyBuilder {
+		b := onto(t, "SVM-16").runs()
+		if unanswered {
+			b.requests("cp1", 0, 0, deletes)
+		}
+		b.loses("x", far+13).requests("cp1", 200, 0, deletes, sentBefore(100*time.Millisecond)).after(100 * time.Millisecond)
+		return b.stores("x", v2, "n", far+14, far+14, 2).loses("x", far+15).after(time.Minute)
+	}
+	twice(true).finds(t, "SVM-16")
+	twice(false).finds(t, "SVM-16", "things x went after a migration of it had begun")
+}

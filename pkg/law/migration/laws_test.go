@@ -375,13 +375,28 @@ func TestSVM22TellsARollbackFromAFalseSuccess(t *testing.T) {
 	published := func() *historyBuilder { return done().announces(things, 21, "a="+v1, "b="+v2) }
 	published().stores("x", v1, "n", 5, 22, 2).finds(t, "SVM-22", joined)
 	// It had joined, and reports for the first time.
-	late := succeeds(newHistory().starts("a", 1).after(2*time.Second).joins("a", 1).joins("b", 2).announces(things, 3, "b="+v2)).announces(things, 21, "a="+v1, "b="+v2)
-	late.stores("x", v1, "n", 5, 22, 2).finds(t, "SVM-22", joined)
+	late := func() *historyBuilder {
+		return succeeds(newHistory().starts("a", 1).after(2*time.Second).joins("a", 1).joins("b", 2).announces(things, 3, "b="+v2)).announces(things, 21, "a="+v1, "b="+v2)
+	}
+	late().stores("x", v1, "n", 5, 22, 2).finds(t, "SVM-22", joined)
+	late().ready("a", 200, 21).stores("x", v1, "n", 5, 22, 2).finds(t, "SVM-22", joined)
 	// A member that is rolled back by then, and one that only joins then.
 	rolledBack := func() *historyBuilder {
 		return done().exits("a", 1).starts("a", 2).announces(things, 21, "a="+v1, "b="+v2)
 	}
 	rolledBack().stores("x", v1, "n", 5, 22, 2).finds(t, "SVM-22")
+	// Where it is not certain which of two processes stored it, it is not certain who had joined.
+	between := func() *historyBuilder { return published().after(time.Second).exits("a", 1).starts("a", 2) }
+	for what, tc := range map[string]struct {
+		told    *historyBuilder
+		unclear int64
+	}{
+		"told late": {between().after(time.Second).away(5 * time.Second), 1}, "told in time": {between(), 0},
+	} {
+		if r := tc.told.stores("x", v1, "n", 5, 22, 2).finds(t, "SVM-22"); r.Obligations.Unclear != tc.unclear {
+			t.Errorf("%s: %+v %q", what, r.Obligations, r.Reasons)
+		}
+	}
 	succeeds(newHistory().joins("b", 2).announces(things, 3, "b="+v2)).starts("a", 1).joins("a", 21).announces(things, 22, "a="+v1, "b="+v2).stores("x", v1, "n", 5, 23, 2).finds(t, "SVM-22")
 	// It had left when the migration succeeded.
 	succeeds(newHistory().starts("a", 1).joins("a", 1).joins("b", 2).ready("a", 200, 3).leaves("a", 4).announces(things, 5, "b="+v2)).

@@ -120,31 +120,27 @@ func (m *Migration) unended(at fact.Moment, after string) law.Entry {
 // stuckBeforeLoss ends the obligation of a migration of which nothing had come for too long when
 // its servers ceased to agree, after what happened to it. Any other one it leaves without an ending.
 func (m *Migration) stuckBeforeLoss(at fact.Moment, after string) law.Entry {
-	agreed := m.Started
 	for _, l := range m.losses() {
-		if m.When(l.from).Before(at) != fact.Yes {
-			since := m.lastProgress(l.from.Revision)
-			if since.Revision < agreed.Revision {
-				since = agreed
-			}
-			if e := m.stuck(since, l.from, at, after); e.Ending != "" {
-				return e
-			}
+		if m.When(l.from).Before(at) == fact.Yes {
+			continue
 		}
-		agreed = l.back
+		if e := m.stuck(m.lastProgress(l.from.Revision), l.from, at, after); e.Ending != "" {
+			return e
+		}
 	}
 	return law.Entry{}
 }
 
 // stuck ends the obligation of a migration of which nothing came between two of its steps for
-// longer than a controller that works takes. Any other one it leaves without an ending.
+// longer than a controller that works takes, in the time in which the servers agree: while they do
+// not the clock stands, and it goes on when they do again. Any other one it leaves without an ending.
 func (m *Migration) stuck(progress, until fact.Stamp, at fact.Moment, after string) law.Entry {
 	allowed, end := goesOnWithin()+m.passesDone(progress, until), m.over()
 	if until.Seq != m.end().Seq {
 		end = m.When(until)
 	}
 	e := law.Of(m.Name, at).Shown(at.Seq, progress.Seq)
-	e.Least, e.Most = lasted(m.clock(), m.When(progress), end)
+	e.Least, e.Most = lasted(fact.And(m.clock(), m.inAgreement()), m.When(progress), end)
 	switch {
 	case e.Least > allowed:
 		e.Ending, e.Why = law.Late, fmt.Sprintf("migration %s has not ended%s, and nothing came of it for %v or longer", m.Name, after, allowed.Round(time.Second))

@@ -38,6 +38,7 @@ func (m *Migration) staysTrue(l *law.Ledger) {
 		}
 	}
 	met, excused := map[string]int64{}, map[string]fact.Moment{}
+	joined := func(c *Change, e law.Entry) fact.Truth { return m.joinedBefore(c.By.member, e.Began, m.When(m.Ended)) }
 	p := m.population(m.Of)
 	for i := len(p.until(m.Ended.Revision)); i < len(p.changes) && p.changes[i].Revision < until; i++ {
 		c := &p.changes[i]
@@ -58,9 +59,9 @@ func (m *Migration) staysTrue(l *law.Ledger) {
 		// What a server stores of a built-in resource is settled when it is started, and of a
 		// custom one by its definition; one that was started at another release since is the
 		// user's will.
-		case !m.redefined(c.Revision) && m.joinedBefore(c.By.member, e.Began, m.When(m.Ended)):
+		case !m.redefined(c.Revision) && joined(c, e) != fact.No:
 			l.Add(e.Broken("%s was stored as %s at revision %d by %s, which had joined before migration %s to %s succeeded at revision %d",
-				c, c.Version(), c.Revision, c.By.member, m.Name, target, m.Ended.Revision).Shown(m.Ended.Seq, now.Seq, c.Seq))
+				c, c.Version(), c.Revision, c.By.member, m.Name, target, m.Ended.Revision).Shown(m.Ended.Seq, now.Seq, c.Seq).Owed(joined(c, e)))
 		default:
 			excused[c.By.member] = e.Began
 		}
@@ -94,19 +95,22 @@ func (f *Facts) silent(member string, at int64) bool {
 	return p != nil && p.Without(history.FeatureStorageVersions)
 }
 
-// joinedBefore is whether it is certain that the API server's process which a member ran
-// at a moment took part at a revision before. That its identity Lease existed does not do,
-// because a Lease outlives a process: the process must have been ready by then, or have
-// created the Lease.
-func (f *Facts) joinedBefore(member string, at, before fact.Moment) bool {
+// joinedBefore is whether the API server's process that a member ran at a moment took part at a
+// revision before. That its identity Lease existed does not do, because a Lease outlives a process:
+// the process must have been ready by then, or have created the Lease. It is Unknown where it is not
+// certain which process that was, or what came first.
+func (f *Facts) joinedBefore(member string, at, before fact.Moment) fact.Truth {
 	p := f.ProcessAt(member, history.ComponentAPIServer, at)
-	if p == nil || !f.TakesPart(f.ServerID(member), before.Revision) {
-		return false
-	}
-	if ready := f.FirstReady(p); ready != nil && ready.Before(before) == fact.Yes {
-		return true
+	switch {
+	case !f.TakesPart(f.ServerID(member), before.Revision):
+		return fact.No
+	case p == nil:
+		return fact.Unknown
 	}
 	leases := fact.Where(f.Participation(f.ServerID(member)).Spans, func(s fact.ParticipationSpan) bool { return s.Joined.Revision <= before.Revision })
-	joined := leases[len(leases)-1].Joined
-	return joined.At > p.Started.Latest && p.Started.Before(f.When(joined)) == fact.Yes
+	created := p.Started.Before(f.When(leases[len(leases)-1].Joined))
+	if ready := f.FirstReady(p); ready != nil {
+		return max(created, ready.Before(before))
+	}
+	return created
 }

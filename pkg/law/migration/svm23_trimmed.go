@@ -70,14 +70,17 @@ func trims(f *Facts) []trim {
 	return fact.Where(out, func(t trim) bool { return len(t.gone) > 0 })
 }
 
-// isDue judges a trim by the migrations that had begun with the definition as it is.
+// isDue judges a trim by the migrations that had begun with the definition as it is. One that had begun
+// before the recorder looked first may have, unless the definition was another one then.
 func (t trim) isDue(bounds law.Bounds) law.Entry {
 	e := law.Of(t.of.String(), t.When(t.now.Stamp))
 	due := fact.Where(t.begunOf(t.of), func(m *Migration) bool {
 		return m.Started.Revision < t.now.Revision && !m.Found && m.beganWith(t.now)
 	})
 	goesOn := fact.Where(due, func(m *Migration) bool { return m.goesOn() })
-	found := fact.Where(t.Migrations, func(m *Migration) bool { return m.Of == t.of && m.Found && m.Outcome != history.MigrationFailed })
+	found := fact.Where(t.Migrations, func(m *Migration) bool {
+		return m.Of == t.of && m.Found && m.Outcome != history.MigrationFailed && sameSpecification(t.definition(t.of).All()[0], t.now)
+	})
 	succeeded := fact.Where(due, (*Migration).Succeeded)
 	why := "no migration had begun with the definition as it is"
 	switch {
@@ -113,5 +116,10 @@ func (m *Migration) beganWith(now Definition) bool {
 		return false
 	}
 	d := m.definition(m.Of).At(m.Started.Revision)
-	return d != nil && d.Made == now.Made && d.Is.Generation == now.Is.Generation
+	return d != nil && sameSpecification(*d, now)
+}
+
+// sameSpecification is whether two revisions are of one definition that was not changed in between.
+func sameSpecification(a, b Definition) bool {
+	return a.Made == b.Made && a.Is.Generation == b.Is.Generation
 }

@@ -28,9 +28,19 @@ func TestSVM24_TheNextOneBeginsThoughItEndsBefore(t *testing.T) {
 	after(within+time.Second).finds(t, "SVM-24", "migration o has not begun for")
 	// It is the turn of one at a time, and of none that has begun or ended before.
 	waits(time.Second).migrates("o", 16, 16, 0).waits(within).finds(t, "SVM-24", "migration n has not begun for 11s after m was deleted")
-	before := upgraded().manages("a", 8).waits(20*time.Second).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
-	before.migrates("r", 13, 13, 0).migrates("f", 14, 14, 0).migrates("r", 13, 15, 14, nowRuns).migrates("f", 14, 16, 0, nowFailed).waits(time.Second)
-	before.drops("m", 17).waits(within+time.Second).finds(t, "SVM-24")
+	before := func() *historyBuilder {
+		return upgraded().manages("a", 8).waits(20*time.Second).migrates("m", 10, 10, 0).migrates("m", 10, 12, 11, nowRuns)
+	}
+	begun := before().migrates("r", 13, 13, 0).migrates("f", 14, 14, 0).migrates("r", 13, 15, 14, nowRuns).migrates("f", 14, 16, 0, nowFailed).waits(time.Second)
+	begun.drops("m", 17).waits(within+time.Second).finds(t, "SVM-24")
+	failed(waits(time.Second).migrates("o", 16, 16, 0)).waits(within+time.Second).finds(t, "SVM-24")
+	// One that has failed before the deletion is none of those that wait, and keeps none of them from its turn.
+	missed := before().migrates("f", 13, 13, 0).migrates("n", 14, 14, 0).migrates("f", 13, 15, 0, nowFailed).waits(time.Second)
+	missed.drops("m", 16).waits(within+time.Second).finds(t, "SVM-24", "migration n has not begun for")
+	// What begins after the next one has, that one freed.
+	row := before().migrates("n", 13, 13, 0).migrates("o", 14, 14, 0).drops("m", 15).waits(time.Second).migrates("n", 13, 16, 15, nowRuns)
+	row.waits(time.Second).drops("n", 17).waits(time.Second).migrates("o", 14, 18, 17, nowRuns)
+	counted(t, row.finds(t, "SVM-24"), "migrations that began after the one before them was deleted", 2)
 	after(within-3*time.Second).migrates("o", 16, 21, 20, nowRuns).finds(t, "SVM-24")
 }
 

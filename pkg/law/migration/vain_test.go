@@ -42,6 +42,28 @@ func TestSVM18_TheClockRunsWhileNoServerHostsTheResource(t *testing.T) {
 	dropped(within+time.Minute).finds(t, "SVM-18", "which no server hosts, took 4m0s to fail")
 }
 
+// A server that never said what it hosts may host anything; and one that ceased to host a resource may
+// have done so since it was asked before.
+func TestSVM18_WhatAServerDidNotSayIsNotCertain(t *testing.T) {
+	within, thing := mustBound("SVM-18", "failsWithin"), history.HostedResource{Group: group, Resource: "things", Kind: "Thing", Served: []string{v1}}
+	silent := func(members int) *historyBuilder {
+		b := newHistory().manages("a", 2)
+		b.header.Writes = nil
+		for _, member := range b.header.Members[:members] {
+			b.hosting(member.Name, 3)
+		}
+		return b.after(20*time.Second).migrates("m", 10, 10, 0).after(within + time.Minute)
+	}
+	silent(2).finds(t, "SVM-18")
+	silent(3).finds(t, "SVM-18", "which no server hosts, has not failed for")
+	for asked, unclear := range map[time.Duration]int64{within: 1, time.Second: 0} {
+		b := hosting(thing).migrates("m", 10, 10, 0).migrates("m", 10, 11, 10, nowRuns).host(11, thing).after(asked).host(11).after(within - time.Minute)
+		if r := b.migrates("m", 10, 12, 11, nowFailed).finds(t, "SVM-18"); r.Obligations.Unclear != unclear {
+			t.Errorf("asked %s before: %+v", asked, r.Obligations)
+		}
+	}
+}
+
 // That a resource goes does not make up for a migration of it that had been stuck.
 func TestSVM19And29_TheResourceGoesUnderAMigrationThatWasStuck(t *testing.T) {
 	removed := func(of string, stuck time.Duration) *historyBuilder {

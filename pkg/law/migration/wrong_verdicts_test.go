@@ -411,6 +411,9 @@ func TestMigrationsFromBeforeTheRun(t *testing.T) {
 	trimmed := newHistory().defines("v2", 2, 7, "v1", "v2").migrates("m", 4, 10, 5, nowSucceeded).defines("v2", 2, 12, "v2")
 	counted(t, trimmed.finds(t, "SVM-23"), "trims", 0)
 	reason(t, trimmed.finds(t, "SVM-23"), "it is not known")
+	// It cannot have begun with a definition that was changed since.
+	newHistory().defines("v2", 2, 7, "v1", "v2").migrates("m", 4, 10, 5, nowSucceeded).defines("v3", 3, 11, "v1", "v2").defines("v3", 3, 12, "v2").
+		finds(t, "SVM-23", "no migration had begun with the definition as it is")
 }
 
 // The announcements of a custom resource may outlive its definition for a moment.

@@ -19,11 +19,19 @@ func TestSV12Barrier(t *testing.T) {
 		return newHistory().starts("a", 1).joins("a", 3).says(things, 5, "a="+v1).pass(second).exits("a", 1).pass(second).starts("a", 2).pass(second)
 	}
 	announced := func(h *historyBuilder) *historyBuilder { return h.says(things, 12, "a="+v2) }
+	// unanswered is a write that was sent so long ago, and that etcd has from before a third process started.
+	unanswered := func(h *historyBuilder, number int64, sent time.Duration) *historyBuilder {
+		numbered := func(ev *history.Event) { ev.Request.Write = number }
+		return h.pass(second).exits("a", 2).pass(second).starts("a", 3).pass(second).asks("a", 0, 0, sentBefore(sent), numbered)
+	}
 	for _, tc := range []struct {
 		name   string
 		h      *historyBuilder
 		blames []string
 	}{
+		{"never answered, and stored before", unanswered(announced(upgraded().writes("a", v1, 10)), 10, 7*second/2), []string{before}},
+		{"never answered, and stored after", unanswered(announced(upgraded()).writes("a", v2, 14), 14, 7*second/2), nil},
+		{"never answered, and perhaps sent to the process before", unanswered(announced(upgraded().writes("a", v1, 10)), 10, 6*second), nil},
 		{"refused, announced, accepted", announced(upgraded().asks("a", 503, 0)).asks("a", 200, 14).writes("a", v2, 14), nil},
 		{"accepted before", announced(upgraded().asks("a", 200, 10)), []string{before}},
 		{"the answer is recorded after the change", announced(upgraded()).asks("a", 200, 10), []string{before}},

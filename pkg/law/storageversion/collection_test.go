@@ -31,6 +31,16 @@ func led(b string) *historyBuilder {
 // idle lets time pass and records an event that no obligation depends on.
 func (t *historyBuilder) idle(d time.Duration) *historyBuilder { return t.pass(d).ready("a", 200, 0) }
 
+// back has the identity Lease of b, which has ended, come back between two times without it; b itself
+// is started again or not.
+func back(without, with time.Duration, started bool) *historyBuilder {
+	h := led(v2).starts("b", 1).pass(collectorStarts).exits("b", 1).leaves("b", 10).idle(without)
+	if started {
+		h.starts("b", 2)
+	}
+	return h.joins("b", 11).idle(with).leaves("b", 12).idle(without)
+}
+
 func TestSV16Departed(t *testing.T) {
 	still := "g.io.things still has an entry of idb, which has had no identity Lease for"
 	for _, tc := range []struct {
@@ -51,6 +61,10 @@ func TestSV16Departed(t *testing.T) {
 		{"the leader's API server is told to end", led(v2).server("a", 1, history.ProcessStopping).leaves("b", 10).idle(time.Minute), nil},
 		{"no agreement is formed", led(v2).leaves("b", 10).disagrees(things, 12, "a="+v1).idle(time.Minute), []string{"no version was called agreed for"}},
 		{"the last entry", led(v2).leaves("b", 10).says(things, 12, "b="+v2).idle(time.Minute), []string{still}},
+		{"its Lease was back for a moment", back(20*time.Second, time.Second, false), []string{still + " 40s"}},
+		{"its Lease was back for a moment, before the bound was over", back(10*time.Second, time.Second, false), nil},
+		{"its Lease was back for long", back(10*time.Second, time.Minute, false), nil},
+		{"it was back for a moment", back(20*time.Second, time.Second, true), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.h.blames(t, "SV-16", tc.blames...) })
 	}

@@ -74,7 +74,8 @@ func (o owed) voids() []law.Void {
 
 // departure is an entry of a server that does not take part: since the later of two things
 // came about, the entry, and that its server does not take part. It is gone where the entry
-// went, and not where the server joined again.
+// went, and not where the server joined again. That the Lease of a server is back which does not
+// live is no joining.
 type departure struct {
 	owed
 	id string
@@ -86,6 +87,29 @@ func (d departure) Entry() law.Entry {
 	return law.Entry{About: d.v.Name, Member: d.f.MemberOfServer(d.id)}
 }
 
+// clock runs while the collector can do its work and the entry is stale: while its server is not on
+// the list of participants.
+func (d departure) clock(id requirement.ID) fact.Signal {
+	return fact.And(d.f.collectorAble(id), fact.Not(d.f.takesPart(d.id)))
+}
+
+// joined are the stretches in which a server takes part, without those in which no process of its
+// member lives.
+func (f *facts) joined(id string) []fact.Stretch {
+	member := f.MemberOfServer(id)
+	all, lives := f.Participation(id).Stretches(), f.Alive(member, history.ComponentAPIServer)
+	if len(f.Processes(member, history.ComponentAPIServer)) == 0 {
+		return all
+	}
+	return fact.Where(all, func(s fact.Stretch) bool {
+		from, until := f.When(s.Began).Earliest, f.Over().Latest
+		if s.Ended != nil {
+			until = f.When(*s.Ended).Latest
+		}
+		return lives.Lasts(from, until, fact.Unknown) > 0
+	})
+}
+
 // departures are those of all StorageVersions, in the order of names and servers.
 func (f *facts) departures() []departure {
 	type key struct{}
@@ -93,7 +117,7 @@ func (f *facts) departures() []departure {
 		for _, v := range f.StorageVersions() {
 			for _, id := range v.Servers() {
 				spans := f.Participation(id).Stretches()
-				for _, s := range fact.Overlaps(v.Entry(id).Stretches(anyEntry), fact.Gaps(spans)) {
+				for _, s := range fact.Overlaps(v.Entry(id).Stretches(anyEntry), fact.Gaps(f.joined(id))) {
 					of := owed{s, f, v, s.Ended != nil && v.EntryAt(id, s.Ended.Revision) == nil}
 					out = append(out, departure{of, id, len(spans) > 0 && spans[0].Began.Revision < s.Began.Revision})
 				}

@@ -150,6 +150,11 @@ func TestSV03Once(t *testing.T) {
 		return h
 	}
 	collected := func() *historyBuilder { return settled().manager("a", history.ProcessStarted).leads("a", 7) }
+	// flickers has the Lease of c, which has ended, go and come back.
+	flickers := func() *historyBuilder {
+		h := collected().starts("c", 1).joins("c", 8).says(things, 10, "a="+v1, "b="+v1, "c="+v1).exits("c", 1).pass(collectorStarts)
+		return h.leaves("c", 11).pass(20*time.Second).joins("c", 12).pass(time.Second)
+	}
 	for _, tc := range []struct {
 		name   string
 		h      *historyBuilder
@@ -161,6 +166,9 @@ func TestSV03Once(t *testing.T) {
 		{"an entry under a wrong name", collected().says(things, 10, "a="+v1, "x="+v1).pass(departedEntryGoes + collectorStarts), []string{"idb takes part", `an entry of "idx", which has no identity Lease`}},
 		{"an entry of one that left just now", settled().joins("c", 8).says(things, 10, "a="+v1, "b="+v1, "c="+v1).leaves("c", 11), nil},
 		{"an entry of one that left long ago", collected().joins("c", 8).says(things, 10, "a="+v1, "b="+v1, "c="+v1).leaves("c", 11).pass(departedEntryGoes + collectorStarts), []string{`an entry of "idc"`}},
+		{"an entry of one that left long ago, whose Lease was back for a moment", flickers().leaves("c", 13).pass(20 * time.Second), []string{`an entry of "idc"`}},
+		{"an entry of one whose Lease is back", flickers().leaves("c", 13).pass(20*time.Second).joins("c", 14).pass(time.Second), nil},
+		{"an entry of one whose Lease was back for most of the time", flickers().pass(time.Minute).leaves("c", 13).pass(5 * time.Second), nil},
 		{"an entry of one that left long ago, without a collector", settled().joins("c", 8).says(things, 10, "a="+v1, "b="+v1, "c="+v1).leaves("c", 11).pass(departedEntryGoes + collectorStarts), nil},
 		{"one that boots has not reported", settled().joins("c", 8).starts("c", 1).says(things, 10, "a="+v1, "b="+v1), nil},
 		{"one that boots again has not reported", settled().exits("b", 1).starts("b", 2).says(things, 10, "a="+v1), nil},

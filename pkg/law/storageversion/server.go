@@ -59,7 +59,7 @@ func (f *facts) servers() *servers {
 			}
 		}
 		for _, r := range f.requests {
-			if r.s = d.at(f, r.member, r.Stamp); r.s != nil {
+			if r.s = d.answered(f, r); r.s != nil {
 				r.s.answer(r)
 			}
 		}
@@ -70,6 +70,16 @@ func (f *facts) servers() *servers {
 // at is the process that answered at a moment; nil where that is not certain.
 func (d *servers) at(f *facts, member string, s fact.Stamp) *server {
 	return d.of[f.ProcessAt(member, history.ComponentAPIServer, f.When(s))]
+}
+
+// answered is the process that answered a request; nil where that is not certain. A write that was
+// never answered, or late, is of one that lived before etcd made it.
+func (d *servers) answered(f *facts, r *request) *server {
+	at := f.When(r.Stamp)
+	if w := f.Write(r.member, r.write); w != nil && w.InEtcd() {
+		at.Latest = max(at.Earliest, min(at.Latest, f.When(w.Stored).Latest))
+	}
+	return d.of[f.ProcessAt(r.member, history.ComponentAPIServer, at)]
 }
 
 // silent is whether it was started without the StorageVersion API: it reports nothing.

@@ -59,7 +59,7 @@ var sv03Foreign = law.Each[*facts, staleAtHold]{
 	Over: func(f *facts) (out []staleAtHold) {
 		for _, hold := range f.endedHolds() {
 			for _, d := range f.departures() {
-				if d.Through(hold.EndedRevision, hold.EndedRevision) {
+				if d.Through(hold.EndedRevision, hold.EndedRevision) && !f.TakesPart(d.id, hold.EndedRevision) {
 					out = append(out, staleAtHold{d, hold})
 				}
 			}
@@ -67,7 +67,7 @@ var sv03Foreign = law.Each[*facts, staleAtHold]{
 		return out
 	},
 	End: func(d staleAtHold, bounds law.Bounds) law.Entry {
-		able, e := d.f.collectorAble("SV-03"), law.Of(d.v.Name, *d.hold.Ended)
+		able, e := d.clock("SV-03"), law.Of(d.v.Name, *d.hold.Ended)
 		began, bound := d.f.When(d.Began), int64(bounds.Of("departedGoes"))
 		switch {
 		case able.Lasts(began.Latest, d.hold.Ended.Earliest, fact.Yes) > bound:

@@ -26,7 +26,7 @@ var sv16Gone = law.Deadline[*facts, departure]{
 	Bound:   "departedGoes",
 	Over:    (*facts).departures,
 	Begin:   law.Once(func(d departure) fact.Moment { return d.f.When(d.Began) }),
-	Running: func(d departure) fact.Signal { return d.f.collectorAble("SV-16") },
+	Running: func(d departure) fact.Signal { return d.clock("SV-16") },
 	Done:    departure.done,
 	Void:    departure.voids,
 	Tag: func(d departure, began, done fact.Moment) []string {
