@@ -35,7 +35,7 @@ const (
 	// waitedShare of the genes wait for a state.
 	waitedShare = 0.3
 	// repeatedShare of the genes do once more what one before did.
-	repeatedShare = 0.15
+	repeatedShare = 0.25
 	// holdShare of the genes have a hold after them.
 	holdShare = 0.3
 	// waitFor is how long a gene waits for a state; then it is left out.
@@ -204,12 +204,37 @@ func (b *building) draw() {
 
 // repeat adds one of the genes once more, at the same object and with another parameter.
 func (b *building) repeat() bool {
-	if len(b.s.Genes) == 0 {
+	acting := slices.DeleteFunc(slices.Clone(b.s.Genes), func(g Gene) bool { return slices.Contains(sequels, g.Step) })
+	if len(acting) == 0 {
 		return false
 	}
-	at := b.rand.IntN(len(b.s.Genes))
-	return b.add(b.altered(renamed(b.s.Genes[at:at+1], b.s.Genes)[0]))
+	at := b.rand.IntN(len(acting))
+	return b.add(b.altered(renamed(acting[at:at+1], b.s.Genes)[0]))
 }
+
+// sequelWeight is how much more often a step is drawn that goes on with what earlier ones made, once
+// there is some.
+const sequelWeight = 3
+
+// sequel is the weight of a step by what there is for it to go on with; 0 where it needs what there is
+// not.
+func (st *state) sequel(entry *registry.Entry) int {
+	out := 1
+	for _, p := range entry.Parameters {
+		known := len(st.names[p.Domain.What]) > 0
+		switch {
+		case p.Domain.Type != registry.KnownName || p.Optional:
+		case known:
+			out = sequelWeight
+		case p.Variant == "":
+			return 0
+		}
+	}
+	return out
+}
+
+// sequels are steps that only wait, or take back what another one did.
+var sequels = []string{"hold", "boot", "heal", "waitForHits", "awaitMigrations"}
 
 func (b *building) drawNew() {
 	for range stepTries {
@@ -222,7 +247,7 @@ func (b *building) drawNew() {
 
 // step draws one by its weight.
 func (b *building) step() *registry.Entry {
-	weight := func(e *registry.Entry) int { return max(effects[e.Name].weight, 1) }
+	weight := func(e *registry.Entry) int { return max(effects[e.Name].weight, 1) * b.st.sequel(e) }
 	total := 0
 	for i := range b.c.Grammar.Steps {
 		total += weight(&b.c.Grammar.Steps[i])
@@ -315,7 +340,7 @@ func (b *building) wait(entry *registry.Entry, gene *Gene) {
 			continue
 		}
 		when, err := scenario.NewTrigger(values)
-		if err != nil || !b.st.mayCome(when) {
+		if err != nil || !b.st.mayCome(when) || always(when) {
 			continue
 		}
 		gene.When = when

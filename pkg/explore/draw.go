@@ -55,6 +55,11 @@ func (d *drawing) values(parameters []registry.Parameter, preset registry.Values
 		variant = variants[d.rand.IntN(len(variants))]
 	}
 	for _, p := range parameters {
+		if _, given := preset[p.Name]; given && p.Variant != "" {
+			variant = p.Variant
+		}
+	}
+	for _, p := range parameters {
 		if value, given := preset[p.Name]; given {
 			out[p.Name] = value
 			continue

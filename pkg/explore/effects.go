@@ -52,9 +52,9 @@ var effects = map[string]effect{
 	"upgrade":              {weight: 8, strikes: true, starts: true, takes: letsStart, may: func(st *state, gene *Gene) bool { return mayReplace(st, gene, 1) }, after: afterReplace},
 	"rollback":             {weight: 5, strikes: true, starts: true, takes: letsStart, may: func(st *state, gene *Gene) bool { return mayReplace(st, gene, -1) }, after: afterReplace},
 	"emulate":              {strikes: true, starts: true, takes: letsStart, may: mayEmulate},
-	"populate":             {weight: 4, may: mayPopulate, after: afterPopulate},
+	"populate":             {weight: 8, may: mayPopulate, after: afterPopulate},
 	"mutate":               {after: afterMutate},
-	"migrate":              {weight: 3, may: mayMigrate, after: afterMigrate},
+	"migrate":              {weight: 4, preset: migratable, may: mayMigrate, after: afterMigrate},
 	"awaitMigrations":      {may: mayAwait, after: afterAwait},
 	"deleteMigration": {after: func(st *state, gene *Gene) {
 		drop(&st.pending, text(gene, "migration"))
@@ -273,6 +273,15 @@ func afterMutate(st *state, gene *Gene) {
 	if number(gene.Values["rate"]) > 0 {
 		add(&st.mutating, population)
 	}
+}
+
+// migratable are the populations, and what else there is to migrate.
+func migratable(st *state) []registry.Values {
+	out := []registry.Values{{}}
+	for _, name := range st.names[population] {
+		out = append(out, registry.Values{"population": name}, registry.Values{"population": name})
+	}
+	return out
 }
 
 // mayMigrate is whether what the step waits for can come: a share of a population, while nothing

@@ -118,6 +118,11 @@ func tellsMember(when *scenario.Trigger) bool {
 // leaseKeys begins the keys of Leases.
 const leaseKeys = "/registry/leases/"
 
+// always is whether a state is there from the boot on, so that no step waits for it.
+func always(when *scenario.Trigger) bool {
+	return strings.HasPrefix(when.Exists, leaseKeys) || when.Exists == "/registry/storageversions/" || when.Exists == "/registry/apiregistration.k8s.io/apiservices/"
+}
+
 // mayWrite is whether a write of a key can be one of whom a trigger waits for.
 func (st *state) mayWrite(write *scenario.WriteTrigger) bool {
 	lease := strings.HasPrefix(write.Key, leaseKeys)

@@ -22,7 +22,7 @@ var triggerKeys = registry.AnyText(
 var whenFields = registry.Fields{
 	"write": registry.Fields{
 		"key": triggerKeys, "by": registry.OneOf(byCoordinator, byHolder, byHarness), "deleted": registry.Flag(),
-		"count": registry.Count(1, 1000, 1, 2, 3, 5, 12), "revision": registry.Count(1, 1_000_000, 1, 300, 1000, 3000),
+		"count": registry.Count(1, 1000, 2, 3, 5, 12), "revision": registry.Count(1, 1_000_000, 1, 300, 1000, 3000),
 	}.Of(reflect.TypeFor[WriteTrigger]()).In("write"),
 	"elected": leaseName.In("elected"),
 	"exists":  triggerKeys.In("exists"),
