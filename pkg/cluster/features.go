@@ -36,6 +36,17 @@ func FeaturesOf(component Component, features []Feature) []Feature {
 	return out
 }
 
+// Union are the features of both, each once.
+func Union(some, more []Feature) []Feature {
+	out := slices.Clone(some)
+	for _, feature := range more {
+		if !slices.Contains(out, feature) {
+			out = append(out, feature)
+		}
+	}
+	return out
+}
+
 // CheckFeatures is an error that names the features that are none.
 func CheckFeatures(names []Feature) error {
 	for _, name := range names {

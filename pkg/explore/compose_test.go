@@ -179,7 +179,7 @@ func TestCompose_WithoutCoordinationNoStepNeedsACoordinator(t *testing.T) {
 }
 
 func needsCoordinator(step scenario.Step) bool {
-	if when := step.When; when != nil && (when.Elected != "" || when.Write != nil && when.Write.By == "coordinator") {
+	if when := step.When; when != nil && (when.Elected != "" && when.Elected != plainLease || when.Write != nil && when.Write.By == "coordinator") {
 		return true
 	}
 	return slices.Contains([]string{"simulateElection", "leaseFields", "deleteCandidates"}, step.Name()) ||

@@ -94,7 +94,7 @@ func (st *state) mayCome(when *scenario.Trigger) bool {
 	case when.Migrated != nil:
 		return slices.Contains(st.pending, when.Migrated.Migration)
 	case when.Elected != "":
-		return st.settings.Coordinated || when.Elected != coordinatorLease
+		return st.settings.Coordinated || when.Elected == plainLease
 	case when.Member != nil:
 		members, unknown, ok := st.members(when.Member.Name)
 		return ok && !unknown && (st.touched.unknown || slices.Contains(st.touched.members, members[0]))
@@ -104,8 +104,9 @@ func (st *state) mayCome(when *scenario.Trigger) bool {
 	return true
 }
 
-// coordinatorLease is the Lease by which API servers elect the one that coordinates elections.
-const coordinatorLease = "leader-election-controller"
+// plainLease is the one that has leaders in every control plane: API servers elect one that coordinates
+// elections, and a scheduler may be there, only with coordination.
+const plainLease = "kube-controller-manager"
 
 // tellsMember is whether what a trigger is met by is at a member, which a step may be played at.
 func tellsMember(when *scenario.Trigger) bool {

@@ -25,6 +25,9 @@ func TestNextRelease(t *testing.T) {
 			t.Errorf("%s: %q (%v), want %q", tc.name, got, err, tc.want)
 		}
 	}
+	if got, err := nextRelease(&Rollback{Replace{Member: "@cp1", To: "@previous", Emulate: "@start+1"}}, "1.2", "1.2", known); err == nil {
+		t.Errorf("binaries cannot emulate what is newer, and they get %q", got)
+	}
 	if got, err := nextRelease(&Emulate{Version: "@previous"}, "1.1", "1.1", known); err == nil {
 		t.Errorf("there is no release before the first, and it gets %q", got)
 	}

@@ -32,6 +32,8 @@ type distribution interface {
 	releases(ctx context.Context) ([]string, error)
 	// defects that can be planted.
 	defects(ctx context.Context) ([]cluster.Defect, error)
+	// lacks are the features that a component is without at a release, whatever is switched off.
+	lacks(component cluster.Component, release string) []cluster.Feature
 	// serverID is the identity that the API server of the member will have.
 	serverID(member, host string) string
 	// readyPath is where the API server tells whether it is ready.

@@ -176,7 +176,8 @@ func (fakeDistribution) components() []cluster.Component {
 	return []cluster.Component{cluster.ControllerManager, cluster.Scheduler}
 }
 
-func (fakeDistribution) serverID(member, _ string) string { return member }
+func (fakeDistribution) lacks(cluster.Component, string) []cluster.Feature { return nil }
+func (fakeDistribution) serverID(member, _ string) string                  { return member }
 
 func (fakeDistribution) shape(*kindCluster, *v1alpha4.Cluster) ([]kind.CreateOption, error) {
 	return nil, nil

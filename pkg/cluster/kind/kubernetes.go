@@ -77,6 +77,9 @@ func (*published) releases(context.Context) ([]string, error) { return kubernete
 func (*published) defects(context.Context) ([]cluster.Defect, error) { return nil, nil }
 
 // serverID follows from the host name.
+// lacks: all releases of Kubernetes that can be run know all features.
+func (*published) lacks(cluster.Component, string) []cluster.Feature { return nil }
+
 func (*published) serverID(_, host string) string { return kubernetes.ServerID(host) }
 
 func (*published) readyPath() string { return "/readyz?verbose" }

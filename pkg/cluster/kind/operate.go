@@ -158,7 +158,7 @@ func (c *kindCluster) bring(ctx context.Context, m *member, component cluster.Co
 }
 
 func (c *kindCluster) put(ctx context.Context, m *member, component cluster.Component, release string) error {
-	off := m.lacks(component)
+	off := cluster.Union(m.lacks(component), c.distribution.lacks(component, release))
 	manifest, err := c.distribution.pod(c, m, component, release)
 	if err != nil {
 		return fmt.Errorf("cannot write the static Pod of the %s of %s: %w", component, m.name, err)

@@ -35,11 +35,12 @@ import (
 // reference is the control plane of this repository as static Pods on nodes
 // that kind has made and nothing has set up: no Kubernetes runs beside it.
 type reference struct {
-	binary  refplane.Binary
-	image   string // its name, once the archive is made
-	node    string // the node image
-	names   []string
-	planted map[cluster.Component][]string
+	binary        refplane.Binary
+	image         string // its name, once the archive is made
+	node          string // the node image
+	names         []string
+	uncoordinated refplane.Uncoordinated
+	planted       map[cluster.Component][]string
 }
 
 func findReference(ctx context.Context) (distribution, error) {
@@ -47,7 +48,13 @@ func findReference(ctx context.Context) (distribution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &reference{binary: refplane.Binary{Path: found}}, nil
+	binary := refplane.Binary{Path: found}
+	uncoordinated, err := binary.Uncoordinated(ctx)
+	return &reference{binary: binary, uncoordinated: uncoordinated}, err
+}
+
+func (r *reference) lacks(component cluster.Component, release string) []cluster.Feature {
+	return r.uncoordinated.Lacks(component, release)
 }
 
 func (*reference) components() []cluster.Component { return refplane.Components }

@@ -13,8 +13,9 @@ import (
 
 // reference is the control plane of this repository as local processes.
 type reference struct {
-	binary   refplane.Binary
-	settings cluster.Settings
+	binary        refplane.Binary
+	uncoordinated refplane.Uncoordinated
+	settings      cluster.Settings
 }
 
 func findReference(ctx context.Context) (distribution, error) {
@@ -22,7 +23,9 @@ func findReference(ctx context.Context) (distribution, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reference{binary: refplane.Binary{Path: path}}, nil
+	binary := refplane.Binary{Path: path}
+	uncoordinated, err := binary.Uncoordinated(ctx)
+	return reference{binary: binary, uncoordinated: uncoordinated}, err
 }
 
 func (r reference) components() []cluster.Component { return refplane.ComponentsOf(r.settings) }
@@ -67,7 +70,7 @@ func (r reference) command(component cluster.Component, s *site, release string)
 		site.AggregatedServerPort, site.AggregatedServer, site.AggregatedKubeconfig = s.aggregated.Port(), files(s.aggregatedPair), s.aggregatedKubeconfig
 	}
 	args, err := refplane.Args(component, site, release)
-	return command{path: r.binary.Path, args: args, off: off}, err
+	return command{path: r.binary.Path, args: args, off: cluster.Union(off, r.uncoordinated.Lacks(component, release))}, err
 }
 
 func files(pair pki.Pair) refplane.Files {

@@ -10,9 +10,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	"github.com/evenkeel/evenkeel/pkg/release"
 )
 
 // Name is what topologies call this distribution.
@@ -58,6 +60,37 @@ func (b Binary) Releases(ctx context.Context) ([]string, error) {
 		names = append(names, one.Name)
 	}
 	return names, nil
+}
+
+// Uncoordinated are the releases that know no coordinated leader election, whether or not it is
+// switched off.
+func (b Binary) Uncoordinated(ctx context.Context) (Uncoordinated, error) {
+	var listed []struct {
+		Name string `json:"name"`
+		// Coordination is not told by binaries that play no such release.
+		Coordination *bool `json:"coordination"`
+	}
+	if err := b.list(ctx, "releases", &listed); err != nil {
+		return nil, err
+	}
+	var names Uncoordinated
+	for _, one := range listed {
+		if one.Coordination != nil && !*one.Coordination {
+			names = append(names, one.Name)
+		}
+	}
+	return names, nil
+}
+
+// Uncoordinated are names of releases.
+type Uncoordinated []string
+
+// Lacks are the features that a component is without at a release, beside those that are switched off.
+func (u Uncoordinated) Lacks(component cluster.Component, played string) []cluster.Feature {
+	if !slices.Contains(u, release.Parse(played).Behaves()) {
+		return nil
+	}
+	return cluster.FeaturesOf(component, []cluster.Feature{cluster.FeatureCoordination})
 }
 
 // Defects that it can be started with.
