@@ -192,6 +192,8 @@ func TestSV11JoinedFirst(t *testing.T) {
 		{"left afterwards", newHistory().joins("a", 1).says(things, 5, "a="+v1).leaves("a", 6).says(things, 7, "a="+v1, "b="+v1), []string{"got an entry of idb"}},
 		{"its Lease lost the label", newHistory().joins("a", 1).stored(history.Stored{Type: history.StoredPut, Key: identityLeasePrefix + "ida", Revision: 2, Created: 1, Lease: &history.Lease{}}).says(things, 5, "a="+v1), nil},
 		{"not joined again when the object is made anew", newHistory().joins("a", 1).says(things, 5, "a="+v1).leaves("a", 6).deletes(things, 7).says(things, 8, "a="+v1), []string{early}},
+		{"the harness deletes its Lease as it makes the object anew", newHistory().joins("a", 1).says(things, 5, "a="+v1).asks("b", 200, 6, unleasing("a")).leaves("a", 6).deletes(things, 7).says(things, 8, "a="+v1), nil},
+		{"the harness deleted its Lease long before it makes the object anew", newHistory().joins("a", 1).says(things, 5, "a="+v1).asks("b", 200, 6, unleasing("a")).leaves("a", 6).pass(recorderLag+6*time.Second).deletes(things, 7).says(things, 8, "a="+v1), []string{early}},
 		{"restarted without its Lease, it puts another entry in the place of what it had left", newHistory().starts("a", 1).joins("a", 2).says(things, 5, "a="+v1).exits("a", 1).leaves("a", 6).starts("a", 2).says(things, 8, "a="+v2), []string{early + " 8"}},
 		{"restarted with its Lease, it puts another entry in the place of what it had left", newHistory().starts("a", 1).joins("a", 2).says(things, 5, "a="+v1).exits("a", 1).starts("a", 2).says(things, 8, "a="+v2), nil},
 		{"it puts its entry right while its Lease is gone", newHistory().starts("a", 1).joins("a", 2).says(things, 5, "a="+v1).leaves("a", 6).says(things, 8, "a="+v2), nil},

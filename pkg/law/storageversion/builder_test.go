@@ -199,6 +199,13 @@ func tampering(name string) func(*history.Event) {
 	}
 }
 
+// unleasing makes a request one of the harness to delete a server's identity Lease.
+func unleasing(member string) func(*history.Event) {
+	return func(ev *history.Event) {
+		ev.Request.Verb, ev.Request.Group, ev.Request.Resource, ev.Request.Name = "delete", "coordination.k8s.io", "leases", "kube-system/id"+member
+	}
+}
+
 // thing is the built-in resource that most tests are about.
 func thing() history.HostedResource {
 	return history.HostedResource{Group: group, Resource: "things", Kind: "Thing", Served: []string{v1, v2}, Persisted: true}

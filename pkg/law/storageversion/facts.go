@@ -7,6 +7,7 @@
 package storageversion
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -108,6 +109,17 @@ func (f *facts) byHarness(name string, s fact.Stamp) bool {
 // custom resource away, so that servers take back what they have said.
 func (f *facts) takenBy(name string, s fact.Stamp) bool {
 	return f.byHarness(name, s) || f.Undefined(name, f.When(s))
+}
+
+// unleased is whether the harness took a server's identity Lease away, so shortly before that what was
+// decided while it was there, or while it was not, may come about only now: who decides reads first,
+// and writes with a precondition on the object alone (KEP-2339, garbage collection).
+func (f *facts) unleased(id string, at fact.Moment) bool {
+	within := int64(requirement.MustBound("KEP-2339", "requestsEndWithin"))
+	return slices.ContainsFunc(f.Asked("coordination.k8s.io", "leases", "kube-system/"+id), func(a *fact.Asked) bool {
+		sent := f.When(a.Stamp)
+		return a.Verb == "delete" && a.Took() != fact.No && sent.Earliest <= at.Latest && at.Earliest <= sent.Latest+within
+	})
 }
 
 // repair is while a correct control plane may not have put right what the harness did to an

@@ -142,6 +142,8 @@ func (w *storing) withdrawn(e law.Entry, finishes, repaired time.Duration) law.E
 	switch {
 	case w.f.takenBy(w.name, c.Stamp):
 		within, why = repaired, "the harness had removed the announcement"
+	case w.f.unleased(w.id, gone):
+		within, why = repaired, "the harness had deleted the server's identity Lease, and its announcement went with that"
 	case w.f.TakesPart(w.id, w.Stored.Revision) || w.Answer.Seq > 0 && w.Answer.From >= gone.Latest:
 		return e
 	}

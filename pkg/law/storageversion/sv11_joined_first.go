@@ -22,6 +22,8 @@ var sv11 = law.Each[*facts, arrival]{
 			return e.Excused("the harness wrote the entry")
 		case a.f.TakesPart(a.id, a.Revision):
 			return e.Met(tagIf(a.Made == a.Revision, "entry")...)
+		case a.f.unleased(a.id, a.f.When(a.Stamp)):
+			return e.Excused("the harness had just deleted the identity Lease of the server")
 		case member != "":
 			return e.Broken("%s got an entry of %s at revision %d, when that server had no identity Lease", a.v.Name, a.id, a.Revision)
 		case len(spans) > 0 && spans[0].Began.Revision > a.Revision && a.v.Entry(a.id).At(spans[0].Began.Revision) != nil:
