@@ -19,6 +19,9 @@ import (
 var ad23 = law.Written[*Facts]{
 	Row: law.Row{ID: "AD-23", Also: []string{history.LackPeers}, Sources: peers, Needs: append(each("quiet"), anyOf("united", "reached", "local")...)},
 	Judge: func(f *Facts, l *law.Ledger, b law.Bounds) {
+		if f.apart() {
+			return
+		}
 		long := int64(b.Of("peersShow"))
 		known := f.acquainted()
 		seen := map[string]map[string]bool{} // kinds of what was met, by members that lack something
@@ -56,6 +59,14 @@ var ad23 = law.Written[*Facts]{
 			}
 		}
 	},
+}
+
+// apart is whether the harness started all API servers without what they need to ask each other. Of
+// a cluster that is not its own the header says what it lacks.
+func (f *Facts) apart() bool {
+	t := f.Header.Topology
+	_, foreign := f.Header.Lack(history.LackEarlier)
+	return t != nil && !foreign && t.Settings["peerDiscovery"] != "true"
 }
 
 // lostBesides looks, while it is not known of all members whether they are there, for what the

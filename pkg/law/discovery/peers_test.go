@@ -82,6 +82,23 @@ func TestAD23(t *testing.T) {
 			}
 		})
 	}
+	for name, c := range map[string]struct {
+		topology history.Topology
+		lacks    []history.Lack
+		want     []string
+	}{
+		"servers that are not told of each other":     {history.Topology{Settings: map[string]string{}}, nil, nil},
+		"servers that are told of each other":         {history.Topology{Settings: map[string]string{"peerDiscovery": "true"}}, nil, []string{"a does not list x.io/v1beta1"}},
+		"servers of which the harness set no setting": {history.Topology{}, []history.Lack{{What: history.LackEarlier, Reason: "it ran before"}}, []string{"a does not list x.io/v1beta1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := known().pass(long)
+			told.header.Topology, told.header.Lacks = &c.topology, c.lacks
+			s := honest("a")
+			s.union = newer
+			told.looksAt("a", s).blames(t, "AD-23", c.want...)
+		})
+	}
 	t.Run("nothing that only peers host", func(t *testing.T) {
 		told := fleet().pass(long)
 		for range 2 {
