@@ -2,6 +2,7 @@ package explore
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -96,6 +97,19 @@ func TestCompose_SchedulesAreValid(t *testing.T) {
 	})
 }
 
+// populates says why a population cannot be written through all members.
+func populates(sc *scenario.Scenario, injected, stopped map[string]bool) error {
+	for name := range injected {
+		if sc.Faults[name].Type != fault.TypeHTTP {
+			return fmt.Errorf("it populates through all members under the fault %s", name)
+		}
+	}
+	if stopped["<nil>"] || stopped["etcd"] || stopped["apiserver"] {
+		return errors.New("it populates through members that are stopped")
+	}
+	return nil
+}
+
 // problem says what is wrong with a schedule, without the state that built it.
 func problem(s *Schedule) error {
 	sc, err := Load(s.Scenario)
@@ -114,13 +128,8 @@ func problem(s *Schedule) error {
 		}
 		switch step.Name() {
 		case "populate":
-			for name := range injected {
-				if sc.Faults[name].Type != fault.TypeHTTP {
-					return fmt.Errorf("step %d populates through all members under the fault %s", i+1, name)
-				}
-			}
-			if stopped["<nil>"] || stopped["etcd"] || stopped["apiserver"] {
-				return fmt.Errorf("step %d populates through members that are stopped", i+1)
+			if err := populates(sc, injected, stopped); err != nil {
+				return fmt.Errorf("step %d: %w", i+1, err)
 			}
 		case "inject":
 			injected[values["fault"].(string)] = true

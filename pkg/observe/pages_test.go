@@ -32,11 +32,10 @@ func TestPages_GoOnAtAnotherMember(t *testing.T) {
 	}
 }
 
-// A client behind a load balancer asks each member for a page, and each goes on where the one before
-// ended.
-func TestReadsGoOnByTheTokenOfAnotherMember(t *testing.T) {
+// paged has a member answer lists of three ConfigMaps in pages: two, and what the answer is.
+func paged(t *testing.T, answer *http.HandlerFunc) *http.ServeMux {
+	t.Helper()
 	mux := http.NewServeMux()
-	answer := reply(200, listOf(4, "c@4"))
 	mux.HandleFunc("GET /api/v1/configmaps", func(w http.ResponseWriter, r *http.Request) {
 		switch query := r.URL.Query(); {
 		case query.Get("watch") != "":
@@ -45,7 +44,7 @@ func TestReadsGoOnByTheTokenOfAnotherMember(t *testing.T) {
 			if query.Get("continue") != "after-b" || query.Get("limit") == "" {
 				t.Errorf("it asks for %s", r.URL.RawQuery)
 			}
-			answer(w, r)
+			(*answer)(w, r)
 		case query.Get("limit") != "":
 			reply(200, strings.Replace(listOf(4, "a@2", "b@3"), `"4"`, `"4","continue":"after-b"`, 1))(w, r)
 		default:
@@ -53,6 +52,29 @@ func TestReadsGoOnByTheTokenOfAnotherMember(t *testing.T) {
 		}
 	})
 	mux.HandleFunc("GET /api/v1/namespaces/n/configmaps/{name}", reply(404, `{"kind":"Status"}`))
+	return mux
+}
+
+// continued is the last page after the first one, which cp1 answered.
+func continued(t *testing.T, m *memory) *history.Read {
+	t.Helper()
+	var last *history.Read
+	for _, e := range m.of(history.KindRead) {
+		if e.Read.How == history.ReadContinued {
+			last = e.Read
+		}
+	}
+	if last == nil || last.By != "cp1" || last.Before != 2 || last.After != 4 || last.Limit != ReadLimit {
+		t.Fatalf("%+v", last)
+	}
+	return last
+}
+
+// A client behind a load balancer asks each member for a page, and each goes on where the one before
+// ended.
+func TestReadsGoOnByTheTokenOfAnotherMember(t *testing.T) {
+	var answer http.HandlerFunc
+	mux := paged(t, &answer)
 	reads, client, m := readable(t, mux)
 	config, err := serve(t, mux)()
 	if err != nil {
@@ -63,33 +85,31 @@ func TestReadsGoOnByTheTokenOfAnotherMember(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	continued := func() *history.Read {
-		var last *history.Read
-		for _, e := range m.of(history.KindRead) {
-			if e.Read.How == history.ReadContinued {
-				last = e.Read
-			}
-		}
-		if last == nil || last.By != "cp1" || last.Before != 2 || last.After != 4 || last.Limit != ReadLimit {
-			t.Fatalf("%+v", last)
-		}
-		return last
+	after := func(client *Client, code int, body string) *history.Read {
+		answer = reply(code, body)
+		reads.Ask(t.Context(), client, 0)
+		return continued(t, m)
 	}
-	reads.Ask(t.Context(), client, 0)
-	reads.Ask(t.Context(), second, 0)
-	if read := continued(); !read.Agrees() || read.Stored != 1 || read.ResourceVersion != 4 {
+	after(client, 200, listOf(4, "c@4"))
+	if read := after(second, 200, listOf(4, "c@4")); !read.Agrees() || read.Stored != 1 || read.ResourceVersion != 4 {
 		t.Errorf("%+v", read)
 	}
-	answer = reply(200, listOf(4))
-	reads.Ask(t.Context(), second, 0)
-	if read := continued(); read.Missing != 1 || read.Names[0].Name != "n/c" {
+	if read := after(second, 200, listOf(4)); read.Missing != 1 || read.Names[0].Name != "n/c" {
 		t.Errorf("without the last object: %+v", read)
 	}
-	answer = reply(410, `{"kind":"Status","reason":"Expired"}`)
-	reads.Ask(t.Context(), second, 0)
-	if read := continued(); read.Code != http.StatusGone || read.NotCompared != "" {
+	const expired = `{"kind":"Status","reason":"Expired"}`
+	if read := after(second, 410, expired); read.Code != http.StatusGone || read.NotCompared != "" {
 		t.Errorf("refused while etcd has the revision: %+v", read)
 	}
+	forget(t, reads, 5)
+	if read := after(second, 410, expired); read.Code != http.StatusGone || !strings.Contains(read.NotCompared, "compacted") {
+		t.Errorf("refused after etcd has forgotten the revision: %+v", read)
+	}
+}
+
+// forget has etcd come to a revision and forget what was before.
+func forget(t *testing.T, reads *Reads, revision int64) {
+	t.Helper()
 	etcd, err := reads.etcd.client("cp1")
 	if err != nil {
 		t.Fatal(err)
@@ -97,11 +117,7 @@ func TestReadsGoOnByTheTokenOfAnotherMember(t *testing.T) {
 	if _, err := etcd.Put(t.Context(), "/other", ""); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := etcd.Compact(t.Context(), 5); err != nil {
+	if _, err := etcd.Compact(t.Context(), revision); err != nil {
 		t.Fatal(err)
-	}
-	reads.Ask(t.Context(), second, 0)
-	if read := continued(); read.Code != http.StatusGone || !strings.Contains(read.NotCompared, "compacted") {
-		t.Errorf("refused after etcd has forgotten the revision: %+v", read)
 	}
 }
