@@ -60,16 +60,22 @@ func TestVerify_WhatEvenkeelWrotesHolds(t *testing.T) {
 	}
 }
 
-// Of a bundle that is missing it is said once, by line and folder, and not also what the report would
-// be without it.
-func TestVerify_SaysOnceThatABundleIsMissing(t *testing.T) {
-	dir := mixed(t)
+// firstBundle is the first try of a campaign that has one.
+func firstBundle(t *testing.T, dir string) Ended {
+	t.Helper()
 	f, err := openFolder(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := f.state.all()
-	lost := all[slices.IndexFunc(all, func(e Ended) bool { return e.Digest != "" })]
+	return all[slices.IndexFunc(all, func(e Ended) bool { return e.Digest != "" })]
+}
+
+// Of a bundle that is missing it is said once, by line and folder, and not also what the report would
+// be without it.
+func TestVerify_SaysOnceThatABundleIsMissing(t *testing.T) {
+	dir := mixed(t)
+	lost := firstBundle(t, dir)
 	if err := os.RemoveAll(filepath.Join(dir, lost.Bundle)); err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +96,7 @@ func TestVerify_SaysOnceThatABundleIsMissing(t *testing.T) {
 // lines after it.
 func TestVerify_NamesTheCauseFirst(t *testing.T) {
 	dir := mixed(t)
-	f, err := openFolder(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := f.state.all()
-	changed := all[slices.IndexFunc(all, func(e Ended) bool { return e.Digest != "" })]
+	changed := firstBundle(t, dir)
 	if err := os.Remove(filepath.Join(dir, changed.Bundle, bundle.HistoryFile)); err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,12 @@ func newObjectWatch(member, resource string, config func() (*rest.Config, error)
 	return &ObjectWatch{member: member, resource: resource, config: config, recorder: recorder, clock: clk, moved: make(chan struct{})}
 }
 
+// watchLine is an event of a watch.
+type watchLine struct {
+	Type   string          `json:"type"`
+	Object json.RawMessage `json:"object"`
+}
+
 // watchRefusal is that a server answered a list or watch with something else.
 type watchRefusal struct {
 	Answer
@@ -172,10 +178,7 @@ func (w *ObjectWatch) watch(ctx context.Context, client *Client) (opened bool, e
 func (w *ObjectWatch) follow(stream io.Reader) error {
 	lines := json.NewDecoder(bufio.NewReader(stream))
 	for {
-		var line struct {
-			Type   string          `json:"type"`
-			Object json.RawMessage `json:"object"`
-		}
+		var line watchLine
 		if err := lines.Decode(&line); err != nil {
 			return fmt.Errorf("the stream ended: %w", err)
 		}

@@ -64,10 +64,7 @@ func (o *resourceRead) streamed(ctx context.Context, version string) (items []me
 	now := map[string]metav1.PartialObjectMetadata{}
 	lines := json.NewDecoder(bufio.NewReader(stream))
 	for {
-		var line struct {
-			Type   string          `json:"type"`
-			Object json.RawMessage `json:"object"`
-		}
+		var line watchLine
 		if err := lines.Decode(&line); err != nil {
 			return nil, 0, Answer{Err: fmt.Errorf("the watch ended before it had shown all objects: %w", err)}
 		}
