@@ -50,18 +50,13 @@ func (s *Schedule) digest() string {
 // exploration was killed before it wrote one.
 func (e *explorer) recallFolders() error {
 	for _, folder := range []string{findsFolder, keptFolder} {
-		left, err := os.ReadDir(filepath.Join(e.Out, folder))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("read what the exploration has kept: %w", err)
+		left, err := e.foldersIn(folder)
+		if err != nil {
+			return err
 		}
 		for _, one := range left {
-			index, ours := indexOf(one.Name())
-			if !ours {
-				continue
-			}
-			e.next = max(e.next, index+1)
 			var finds []Find
-			raw, err := os.ReadFile(filepath.Join(e.Out, folder, one.Name(), findFile))
+			raw, err := os.ReadFile(filepath.Join(one.path, findFile))
 			if err != nil || json.Unmarshal(raw, &finds) != nil {
 				continue // no find, or one that the user has changed
 			}
@@ -73,6 +68,28 @@ func (e *explorer) recallFolders() error {
 	return nil
 }
 
+// scheduled is the folder of a schedule.
+type scheduled struct {
+	index int
+	path  string
+}
+
+// foldersIn are the folders of schedules in one of those of the exploration. None of their indexes is
+// given to another schedule.
+func (e *explorer) foldersIn(folder string) (out []scheduled, err error) {
+	left, err := os.ReadDir(filepath.Join(e.Out, folder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read what the exploration has left: %w", err)
+	}
+	for _, one := range left {
+		if index, ours := indexOf(one.Name()); ours {
+			e.next = max(e.next, index+1)
+			out = append(out, scheduled{index, filepath.Join(e.Out, folder, one.Name())})
+		}
+	}
+	return out, nil
+}
+
 // indexOf is the index of the schedule that a folder is of, whose name begins with it.
 func indexOf(name string) (index int, ours bool) {
 	_, err := fmt.Sscanf(name, "%d", &index)
@@ -81,17 +98,12 @@ func indexOf(name string) (index int, ours bool) {
 
 // salvageAll judges the runs that an earlier exploration has left.
 func (e *explorer) salvageAll(ctx context.Context) error {
-	left, err := os.ReadDir(filepath.Join(e.Out, runsFolder))
+	left, err := e.foldersIn(runsFolder)
 	if err != nil {
-		return fmt.Errorf("read the runs that were left: %w", err)
+		return err
 	}
 	for _, one := range left {
-		index, ours := indexOf(one.Name())
-		if !ours {
-			continue
-		}
-		e.next = max(e.next, index+1)
-		if err := e.salvage(ctx, index, filepath.Join(e.Out, runsFolder, one.Name())); err != nil {
+		if err := e.salvage(ctx, one.index, one.path); err != nil {
 			return err
 		}
 	}

@@ -49,6 +49,15 @@ const (
 	LackMachines = "machines"
 )
 
+// Setting is what a setting of the topology has, as its file does; empty where it is not set, or not
+// known.
+func (h *Header) Setting(name string) string {
+	if h.Topology == nil {
+		return ""
+	}
+	return h.Topology.Settings[name]
+}
+
 // Lack is why the run did not have something; ok is false where it had it.
 func (h *Header) Lack(what string) (reason string, ok bool) {
 	for _, lack := range h.Lacks {

@@ -106,19 +106,10 @@ func nextRelease(action Action, current, start string, known []string) (string, 
 	}
 	// What is relative is relative to what the member runs before the step.
 	played, err := emulation(next, release.Binary(current), release.Binary(start), version, compatible, known)
-	if emulated := release.Parse(played).Emulated; err == nil && emulated != "" && release.Compare(emulated, minorOf(next)) > 0 {
+	if emulated := release.Parse(played).Emulated; err == nil && emulated != "" && release.Compare(emulated, next) > 0 {
 		return "", fmt.Errorf("the binaries of %s cannot emulate %s, which is newer than they are: name a version that is not", release.Binary(next), emulated)
 	}
 	return played, err
-}
-
-// minorOf is the minor version of binaries, or what names them where that is none.
-func minorOf(name string) string {
-	minor, err := release.Minor(name)
-	if err != nil {
-		return name
-	}
-	return minor
 }
 
 // stopAndStart stops all of the members before it starts any, with features

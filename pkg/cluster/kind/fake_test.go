@@ -176,8 +176,17 @@ func (fakeDistribution) components() []cluster.Component {
 	return []cluster.Component{cluster.ControllerManager, cluster.Scheduler}
 }
 
-func (fakeDistribution) lacks(cluster.Component, string) []cluster.Feature { return nil }
-func (fakeDistribution) serverID(member, _ string) string                  { return member }
+// fakeUncoordinated is a release that knows no coordination.
+const fakeUncoordinated = "0.9"
+
+func (fakeDistribution) lacks(_ cluster.Component, release string) []cluster.Feature {
+	if release == fakeUncoordinated {
+		return []cluster.Feature{cluster.FeatureCoordination}
+	}
+	return nil
+}
+
+func (fakeDistribution) serverID(member, _ string) string { return member }
 
 func (fakeDistribution) shape(*kindCluster, *v1alpha4.Cluster) ([]kind.CreateOption, error) {
 	return nil, nil

@@ -82,21 +82,23 @@ func TestProcessesOfWhatIsSwitchedOff(t *testing.T) {
 	c := newFakeCluster(t, fakeDistribution{}, 1, told.add)
 	m := c.members[0]
 	startAgent(t, m.shared)
-	for _, step := range []struct {
-		off  []cluster.Feature
-		want []string
+	for i, step := range []struct {
+		off     []cluster.Feature
+		release string
+		want    []string
 	}{
-		{[]cluster.Feature{cluster.FeatureCoordination, cluster.FeatureStorageVersions}, []string{"scheduler started 1 pid 1 at 1.3 without [coordinatedLeaderElection]"}},
-		{nil, []string{"scheduler exited 1 pid 1 at 1.3 without [coordinatedLeaderElection]", "scheduler started 2 pid 2 at 1.3"}},
+		{[]cluster.Feature{cluster.FeatureCoordination, cluster.FeatureStorageVersions}, "1.3", []string{"scheduler started 1 pid 1 at 1.3 without [coordinatedLeaderElection]"}},
+		{nil, "1.3", []string{"scheduler exited 1 pid 1 at 1.3 without [coordinatedLeaderElection]", "scheduler started 2 pid 2 at 1.3"}},
+		{nil, fakeUncoordinated, []string{"scheduler exited 2 pid 2 at 1.3", "scheduler started 3 pid 3 at 0.9 without [coordinatedLeaderElection]"}},
 	} {
 		told = nil
 		if err := c.SwitchOff("cp1", step.off); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.put(context.Background(), m, cluster.Scheduler, "1.3"); err != nil {
+		if err := c.put(context.Background(), m, cluster.Scheduler, step.release); err != nil {
 			t.Fatal(err)
 		}
-		m.units.Listener()(agent.Event{Component: cluster.Scheduler, PID: len(step.want), StartTime: 1})
+		m.units.Listener()(agent.Event{Component: cluster.Scheduler, PID: i + 1, StartTime: 1})
 		told.expect(t, step.want...)
 	}
 }

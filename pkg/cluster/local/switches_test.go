@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel/evenkeel/pkg/cluster"
+	refplane "github.com/evenkeel/evenkeel/pkg/cluster/reference"
 )
 
 func TestSwitchOff(t *testing.T) {
@@ -41,5 +42,18 @@ func TestSwitchOff(t *testing.T) {
 	}
 	if err := c.SwitchOff("cp2", nil); err != nil || gates("cp2") != before {
 		t.Errorf("cp2 is told %s (%v)", gates("cp2"), err)
+	}
+}
+
+// What a release knows nothing of its processes are recorded without, as what is switched off.
+func TestCommand_IsWithoutWhatTheReleaseLacks(t *testing.T) {
+	useFolders(t, "v1.35.4")
+	site := newPublished(t, publishedTopology()).byName["cp1"].site
+	plays := reference{uncoordinated: refplane.Uncoordinated{"1.1"}}
+	for release, want := range map[string][]cluster.Feature{"1.1": {cluster.FeatureCoordination}, "1.2": nil, "1.3 emulating 1.1": {cluster.FeatureCoordination}} {
+		line, err := plays.command(cluster.ControllerManager, site, release)
+		if err != nil || !slices.Equal(line.off, want) {
+			t.Errorf("at %s it is without %v (%v), want %v", release, line.off, err, want)
+		}
 	}
 }

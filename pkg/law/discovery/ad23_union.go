@@ -64,9 +64,8 @@ var ad23 = law.Written[*Facts]{
 // apart is whether the harness started all API servers without what they need to ask each other. Of
 // a cluster that is not its own the header says what it lacks.
 func (f *Facts) apart() bool {
-	t := f.Header.Topology
 	_, foreign := f.Header.Lack(history.LackEarlier)
-	return t != nil && !foreign && t.Settings["peerDiscovery"] != "true"
+	return f.Header.Topology != nil && !foreign && f.Header.Setting("peerDiscovery") != "true"
 }
 
 // lostBesides looks, while it is not known of all members whether they are there, for what the

@@ -19,7 +19,7 @@ const releaseSetting = "leaderElectReleaseOnExit"
 var cle33 = law.Each[*Facts, *Tenure]{
 	Row: law.Row{ID: "CLE-33", Sources: []fact.Source{fact.Etcd, fact.Readyz}, Needs: []law.Need{{Name: "released"}}},
 	Over: func(f *Facts) []*Tenure {
-		if f.Header.Topology == nil || f.Header.Topology.Settings[releaseSetting] != "on" {
+		if f.Header.Setting(releaseSetting) != "on" {
 			return nil
 		}
 		return tenures(func(l *Lease) bool { return l.component() == history.ComponentControllerManager })(f)

@@ -183,7 +183,7 @@ func (h hosted) asEmulated(law.Bounds) law.Entry {
 
 // peers is whether servers hand requests on for what only others host.
 func (f *Facts) peers() bool {
-	return f.Header.Topology != nil && f.Header.Topology.Settings["peerDiscovery"] == "true"
+	return f.Header.Setting("peerDiscovery") == "true"
 }
 
 // askedFor is whether the recorder asked the server for a version whatever the lists say: a

@@ -93,7 +93,7 @@ type demand struct {
 
 // demands are those of a control plane in which migrations are automatic.
 func (f *Facts) demands() (out []*demand) {
-	if f.Header.Topology == nil || f.Header.Topology.Settings[automaticSetting] != "true" {
+	if f.Header.Setting(automaticSetting) != "true" {
 		return nil
 	}
 	for _, r := range f.resources() {
